@@ -1,0 +1,44 @@
+"""Differentially private statistics with near non-private accuracy: propose, test, release.
+
+Heavy packages (opendp, scikit-learn, sqlalchemy, matplotlib, typer) load on first use only.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Adapter": "adapter",
+    "Budget": "accounting.budget",
+    "BoundError": "errors",
+    "BudgetError": "errors",
+    "EptrError": "errors",
+    "InputError": "errors",
+    "NoReplyWarning": "errors",
+    "NotPrivateWarning": "errors",
+    "PrivacyError": "errors",
+    "Proposal": "privacy.mechanism",
+    "Release": "privacy.mechanism",
+    "gaussian_delta": "privacy.gaussian",
+    "gaussian_mu": "privacy.gaussian",
+    "ladder": "privacy.ladder",
+    "privacy_profile": "privacy.profile",
+    "release": "privacy.mechanism",
+}
+
+__all__ = ["__version__", *sorted(_HOME)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'eptr' has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

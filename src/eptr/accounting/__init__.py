@@ -1,0 +1,1 @@
+"""Budgets: what a claim is worth, how claims add up."""

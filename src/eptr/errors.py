@@ -1,0 +1,66 @@
+"""Every error and warning eptr raises on purpose; each message names the argument and the fix.
+
+All errors about what the caller passed are ``ValueError`` too, so code written for
+scikit-learn keeps working. No message ever holds a private value.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+__all__ = [
+    "EptrError",
+    "InputError",
+    "BoundError",
+    "PrivacyError",
+    "BudgetError",
+    "NoReplyWarning",
+    "NotPrivateWarning",
+    "positive",
+    "probability",
+]
+
+
+class EptrError(Exception):
+    """Root of everything eptr raises on purpose."""
+
+
+class InputError(EptrError, ValueError):
+    """An argument has the wrong value, shape or type."""
+
+
+class BoundError(InputError):
+    """A public bound is missing: only the user can say what is known before seeing the data."""
+
+
+class PrivacyError(EptrError, ValueError):
+    """The requested privacy claim cannot be kept by the requested mechanism."""
+
+
+class BudgetError(PrivacyError):
+    """The budget does not cover the release; nothing was drawn."""
+
+
+class NoReplyWarning(UserWarning):
+    """The private test answered "no reply"; predictions come from the public fallback."""
+
+
+class NotPrivateWarning(UserWarning):
+    """A seed was given: reproducible noise is for experiments and protects nobody."""
+
+
+def positive(name: str, value: object, *, below: float = math.inf) -> float:
+    """Return ``value`` as a float in (0, below), or raise an error that names it."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InputError(f"{name} must be a number, got {type(value).__name__}; pass {name}=1.0, for example.")
+    number = float(value)
+    if not 0.0 < number < below or math.isinf(number):
+        limit = "a finite number above 0" if math.isinf(below) else f"a number between 0 and {below:g}, both excluded"
+        raise InputError(f"{name} must be {limit}, got {number!r}.")
+    return number
+
+
+def probability(name: str, value: object) -> float:
+    """Return ``value`` as a float in (0, 1), or raise an error that names it."""
+    return positive(name, value, below=1.0)

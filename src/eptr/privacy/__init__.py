@@ -1,0 +1,1 @@
+"""The deterministic half: why an output is private, for every dataset. Knows no model."""

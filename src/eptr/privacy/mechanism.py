@@ -1,0 +1,366 @@
+"""Propose, test, release: from a Proposal to a Release that tells nothing else.  Proof: mechanism.md."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, PrivacyError, positive, probability
+from .gaussian import gaussian_mu, tail_quantile
+from .ladder import DEFAULT_P0_SHARE, DEFAULT_SLACK, Ladder, build_ladder
+from .noise import NoiseSource, SeededNoise, noise_source
+from .profile import LaplaceTest, LogisticTest, privacy_profile
+
+__all__ = [
+    "Cost",
+    "Proposal",
+    "Release",
+    "SupportsCharge",
+    "adaptive_release",
+    "release",
+    "release_at_rung",
+    "simulate",
+]
+
+Array = NDArray[np.float64]
+NEIGHBOURS = "replace-one"
+# A safety value is trusted to this relative and absolute accuracy; see `rung`. proof: rungs
+_SAFETY_TOLERANCE = 1e-9
+# Shares of the adaptive proposal: of mu^2 for the private lower bound, of delta for its failure.
+BOUND_SHARE = 0.1
+FAILURE_SHARE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a release spends: the claim and the mechanism behind it, so that releases compose tightly."""
+
+    epsilon: float
+    delta: float
+    kind: str  # "ladder", "logistic", "laplace", "gaussian" or "approximate-gaussian"
+    mu: float
+    p0: float | None = None  # ladders only
+    failure: float = 0.0  # approximate-gaussian only: the delta' that adds up
+
+
+class SupportsCharge(Protocol):
+    """A ledger, as seen from a mechanism: it commits, or raises and nothing is drawn."""
+
+    def charge(self, cost: Cost, *, private: bool) -> object: ...
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Proposal:
+    """A non-private estimate, the sensitivity it has on safe datasets, and a safety lower bound.
+
+    Parameters
+    ----------
+    estimate : float or array
+        theta(X). May be NaN where ``safety`` is 0: it is then replaced by zero.
+    sensitivity : float
+        alpha > 0, public: bounds |theta(X) - theta(X')| for every replace-one neighbour X' of a safe X.
+    safety : float
+        gamma(X) >= 0, a SaLBo: 1-Lipschitz in replaced rows, and positive only where ``sensitivity`` holds.
+
+    A Proposal holds private values; its repr shows none of them.
+    """
+
+    estimate: Array
+    sensitivity: float
+    safety: float
+
+    def __init__(self, estimate: Any, sensitivity: float, safety: float) -> None:
+        try:
+            value = np.array(estimate, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError("estimate must be a number or a numeric array.") from None
+        if value.size == 0:
+            raise InputError("estimate must hold at least one number.")
+        alpha = positive("sensitivity", sensitivity)
+        try:
+            gamma = float(safety)
+        except (TypeError, ValueError):
+            raise InputError("safety must be a number.") from None
+        if math.isnan(gamma) or gamma < 0.0:
+            raise InputError("safety must be a number of at least 0, and not NaN; use 0 where nothing is known.")
+        if not np.all(np.isfinite(value)):
+            if gamma > 0.0:
+                raise InputError("estimate must be finite where safety is above 0; report safety=0 where it is not.")
+            value = np.zeros_like(value)
+        value.setflags(write=False)
+        object.__setattr__(self, "estimate", value)
+        object.__setattr__(self, "sensitivity", alpha)
+        object.__setattr__(self, "safety", gamma)
+
+    def __repr__(self) -> str:
+        return f"Proposal(shape={self.estimate.shape}, sensitivity={self.sensitivity!r}, <private>)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Release:
+    """What may be published: the noisy value or "no reply", and the guarantee it carries."""
+
+    replied: bool
+    value: Any
+    noise_scale: float
+    epsilon: float
+    delta: float
+    private: bool
+    strategy: str
+    cost: Cost = field(repr=False)
+    neighbours: str = NEIGHBOURS
+
+    def to_json(self) -> str:
+        """Everything above as JSON; there is nothing else inside."""
+        content = {
+            "replied": self.replied,
+            "value": None if self.value is None else np.asarray(self.value).tolist(),
+            "noise_scale": self.noise_scale if math.isfinite(self.noise_scale) else None,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "private": self.private,
+            "strategy": self.strategy,
+            "neighbours": self.neighbours,
+            "cost": {name: getattr(self.cost, name) for name in self.cost.__slots__},
+        }
+        return json.dumps(content)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The public half of a release: noise per unit of alpha, and the test."""
+
+    noise: float
+    cost: Cost
+    test: Ladder | LogisticTest | LaplaceTest
+
+    def chance(self, gamma: float) -> tuple[int, int]:
+        """Numerator and bits of the reply probability at a safety value."""
+        if isinstance(self.test, Ladder):
+            return self.test.numerator(rung(gamma)), self.test.bits
+        bits = 64 + math.ceil(math.log2(1.0 / self.test.delta))
+        return math.floor(self.test.exact(min(gamma, 1e300)) * (1 << bits)), bits
+
+
+def rung(gamma: float) -> int:
+    """ceil(gamma), guarded so that rounding never makes neighbours differ by two rungs. proof: rungs"""
+    guarded = gamma * (1.0 - 4.0 * _SAFETY_TOLERANCE) - _SAFETY_TOLERANCE
+    return 0 if guarded <= 0.0 else math.ceil(min(guarded, 2.0**53))
+
+
+@lru_cache(maxsize=256)
+def _plan(strategy: str, epsilon: float, delta: float, slack: float, p0: float | None) -> _Plan:
+    if strategy == "tight":
+        if not slack > 1.0:
+            raise InputError(f"slack must be above 1 (default {DEFAULT_SLACK}), got {slack!r}.")
+        mu = gaussian_mu(epsilon, delta) / slack
+        steps = build_ladder(epsilon, delta, mu, DEFAULT_P0_SHARE * delta if p0 is None else p0)
+        return _Plan(_up(1.0 / mu), Cost(epsilon, delta, "ladder", mu, p0=float(steps.probabilities[0])), steps)
+    if strategy == "paper":
+        noise = 2.0 / epsilon * math.sqrt(2.0 * math.log(1.25 / delta))
+        plan = _Plan(_up(noise), Cost(epsilon, delta, "logistic", 1.0 / noise), LogisticTest(epsilon, delta))
+    elif strategy == "ptr":
+        mu = gaussian_mu(0.5 * epsilon, delta)
+        plan = _Plan(_up(1.0 / mu), Cost(epsilon, delta, "laplace", mu), LaplaceTest(epsilon, delta))
+    else:
+        raise InputError(f"strategy must be 'tight', 'paper' or 'ptr' here, got {strategy!r}.")
+    spent = privacy_profile(plan.test, plan.cost.mu, epsilon)  # proof: published
+    if spent + (1.0 + math.exp(min(epsilon, 700.0))) * delta * 2.0**-64 > delta:
+        raise PrivacyError(
+            f"strategy={strategy!r} is not ({epsilon:g}, {delta:g})-DP: its exact delta at epsilon={epsilon:g} is "
+            f"{spent:.3g}. Use a smaller epsilon, or strategy='tight', which is exact everywhere."
+        )
+    return plan
+
+
+def _up(x: float) -> float:
+    return math.nextafter(x, math.inf)
+
+
+def _request(epsilon: object, delta: object, strategy: str, slack: object, p0: object) -> _Plan:
+    p0 = None if p0 is None else probability("p0", p0)
+    return _plan(strategy, positive("epsilon", epsilon), probability("delta", delta), positive("slack", slack), p0)
+
+
+def release(
+    proposal: Proposal,
+    epsilon: float,
+    delta: float,
+    strategy: str = "tight",
+    *,
+    slack: float = DEFAULT_SLACK,
+    p0: float | None = None,
+    ledger: SupportsCharge | None = None,
+    random_state: Any = None,
+) -> Release:
+    """Test privately whether the dataset is safe; reply with Gaussian noise, or not at all.
+
+    (epsilon, delta)-DP for replace-one neighbours, provided the Proposal's two claims hold for every dataset.
+
+    Parameters
+    ----------
+    proposal : Proposal
+    epsilon, delta : float
+        The guarantee of the whole release, test included.
+    strategy : {"tight", "paper", "ptr"}
+        "tight": the largest possible test, noise 1.05 alpha/mu(epsilon, delta). "paper": the published
+        logistic test and noise; refused where its exact profile exceeds delta. "ptr": standard
+        propose-test-release, repaired; ``safety`` is then the exact distance to unsafety.
+    slack, p0 : float
+        "tight" only: noise over that of the plain Gaussian mechanism, and the reply probability on an unsafe dataset.
+    ledger : object with ``charge``, optional
+        Charged before anything is drawn.
+    random_state : None, int or numpy generator
+        None draws exact private noise. A seed gives fast, reproducible noise that protects nobody.
+
+    Examples
+    --------
+    >>> r = release(Proposal(estimate=[1.0, 2.0], sensitivity=0.01, safety=500), epsilon=1.0, delta=1e-6)
+    >>> r.replied, r.private, round(r.noise_scale, 4)
+    (True, True, 0.0444)
+    """
+    if not isinstance(proposal, Proposal):
+        raise InputError(f"proposal must be an eptr.Proposal, got {type(proposal).__name__}.")
+    plan = _request(epsilon, delta, strategy, slack, p0)
+    return _draw(
+        plan,
+        strategy,
+        plan.chance(proposal.safety),
+        lambda: proposal.estimate,
+        proposal.sensitivity,
+        ledger,
+        random_state,
+    )
+
+
+def release_at_rung(
+    estimate: Callable[[], Array],
+    rung: int,
+    sensitivity: float,
+    epsilon: float,
+    delta: float,
+    *,
+    slack: float = DEFAULT_SLACK,
+    p0: float | None = None,
+    ledger: SupportsCharge | None = None,
+    random_state: Any = None,
+) -> Release:
+    """Tight release where the caller knows the rung; ``estimate`` is computed only if the coin says reply.
+
+    Rung -1 never replies. From rung 0 upwards the estimate exists and ``sensitivity`` bounds it. proof: threshold
+    """
+    plan = _request(epsilon, delta, "tight", slack, p0)
+    assert isinstance(plan.test, Ladder)
+    chance = plan.test.numerator(rung), plan.test.bits
+    return _draw(plan, "tight", chance, estimate, positive("sensitivity", sensitivity), ledger, random_state)
+
+
+def _draw(
+    plan: _Plan,
+    strategy: str,
+    chance: tuple[int, int],
+    estimate: Callable[[], Array],
+    alpha: float,
+    ledger: SupportsCharge | None,
+    random_state: Any,
+) -> Release:
+    noise = noise_source(random_state)
+    if ledger is not None:
+        ledger.charge(plan.cost, private=noise.private)
+    scale = _up(alpha * plan.noise)
+    replied = noise.coin(*chance)
+    value = _published(noise, estimate(), scale) if replied else None
+    return Release(replied, value, scale, plan.cost.epsilon, plan.cost.delta, noise.private, strategy, plan.cost)
+
+
+def _published(noise: NoiseSource, estimate: Any, scale: float) -> Any:
+    value = noise.gaussian(np.asarray(estimate, dtype=float), scale)
+    if value.ndim == 0:
+        return float(value)
+    value.setflags(write=False)
+    return value
+
+
+def adaptive_release(
+    estimate: Callable[[], Any],
+    safety: float,
+    lipschitz: float,
+    sensitivity: Callable[[float], float],
+    epsilon: float,
+    delta: float,
+    *,
+    minimum: float = 0.0,
+    largest_noise: float = math.inf,
+    one_sided: bool = False,
+    ledger: SupportsCharge | None = None,
+    random_state: Any = None,
+) -> Release:
+    """Release with noise for a private lower bound of the safety statistic: no threshold to choose.
+
+    b = beta(X) - L + (L/mu_1)(Z - q), then theta(X) + (sensitivity(b)/mu_2) N(0, I).   # proof: adaptive
+
+    ``one_sided``: ``sensitivity(b)`` holds as soon as *one* of the two datasets has beta >= b; then no L is lost.
+    """
+    epsilon, delta = positive("epsilon", epsilon), probability("delta", delta)
+    lipschitz = positive("lipschitz", lipschitz)
+    failure = FAILURE_SHARE * delta
+    mu = gaussian_mu(epsilon, delta - failure)
+    mu_bound, mu_value = mu * math.sqrt(BOUND_SHARE), mu * math.sqrt(1.0 - BOUND_SHARE) * (1.0 - 1e-15)
+    cost = Cost(epsilon, delta, "approximate-gaussian", mu, failure=failure)
+    noise = noise_source(random_state)
+    if ledger is not None:
+        ledger.charge(cost, private=noise.private)
+    spread = _up(lipschitz / mu_bound)
+    centre = safety if math.isfinite(safety) else -np.finfo(float).max
+    noisy = float(noise.gaussian(np.asarray(centre, dtype=float), spread))
+    lost = 0.0 if one_sided else lipschitz
+    # Every rounding of this line is relative 2^-53 of its largest term; pay a thousand of them. proof: adaptive
+    bound = noisy - lost - spread * tail_quantile(failure) - 1e-13 * (abs(noisy) + lost + 40.0 * spread)
+    alpha = _bound_at(sensitivity, bound) if bound > minimum else math.inf
+    scale = _up(alpha / mu_value)
+    replied = math.isfinite(scale) and scale <= largest_noise
+    value = _published(noise, estimate(), scale) if replied else None
+    return Release(replied, value, scale, epsilon, delta, noise.private, "adaptive", cost)
+
+
+def _bound_at(sensitivity: Callable[[float], float], bound: float) -> float:
+    alpha = float(sensitivity(bound))
+    return alpha if alpha > 0.0 else math.inf  # NaN and nonsense mean "outside the domain": no reply
+
+
+def simulate(
+    proposal: Proposal,
+    epsilon: float,
+    delta: float,
+    strategy: str = "tight",
+    *,
+    size: int,
+    random_state: Any,
+    slack: float = DEFAULT_SLACK,
+    p0: float | None = None,
+) -> tuple[NDArray[np.bool_], Array]:
+    """Many seeded, **not private** runs of one release at once, for audits and experiments.
+
+    Returns the replies (size,) and the values (size, \\*shape); values are NaN where there was no reply.
+    """
+    plan = _request(epsilon, delta, strategy, slack, p0)
+    noise = SeededNoise(random_state)
+    numerator, bits = plan.chance(proposal.safety)
+    replied = noise.generator.random(size) < numerator / (1 << bits)
+    values = noise.gaussian(
+        np.broadcast_to(proposal.estimate, (size, *proposal.estimate.shape)), plan.noise * proposal.sensitivity
+    )
+    values[~replied] = np.nan
+    return replied, values
+
+
+def as_not_private(result: Release, reason_strategy: str) -> Release:
+    """The same release, marked as carrying no guarantee (a published form that is not private)."""
+    return replace(result, private=False, strategy=reason_strategy)

@@ -1,0 +1,98 @@
+"""The only place that draws randomness: exact Gaussian noise and exact coins, or a seeded stand-in.  Proof: noise.md."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from numbers import Integral
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+
+__all__ = ["ExactNoise", "NoiseSource", "SeededNoise", "noise_source", "pay_for_grid"]
+
+Array = NDArray[np.float64]
+# OpenDP adds its Gaussian on the finest grid of float64, then rounds: post-processing. proof: grid
+FINEST_GRID = 2.0**-1074
+
+
+def pay_for_grid(scale: float, grid: float = FINEST_GRID) -> float:
+    """Standard deviation a *discrete* Gaussian on ``grid`` needs to be as private as a continuous one of ``scale``.
+
+    sigma_discrete = sqrt(sigma^2 + (4 grid)^2), rounded up    # proof: discrete
+    """
+    return math.nextafter(math.hypot(scale, 4.0 * grid), math.inf)
+
+
+class NoiseSource(Protocol):
+    """What a mechanism needs: whether it protects anybody, a Gaussian and a coin."""
+
+    private: bool
+
+    def gaussian(self, values: Array, scale: float) -> Array:
+        """``values`` plus independent noise of standard deviation ``scale``."""
+        ...
+
+    def coin(self, numerator: int, bits: int) -> bool:
+        """True with probability exactly ``numerator / 2**bits``."""
+        ...
+
+
+class ExactNoise:
+    """Cryptographic randomness, no floating-point noise: what the proofs assume."""
+
+    private = True
+
+    def gaussian(self, values: Array, scale: float) -> Array:
+        from opendp.domains import atom_domain, vector_domain
+        from opendp.measurements import make_gaussian
+        from opendp.metrics import l2_distance
+        from opendp.mod import enable_features
+
+        enable_features("contrib")  # the Gaussian mechanism is filed there; our own proof is noise.md
+        measurement = make_gaussian(
+            vector_domain(atom_domain(T=float, nan=False)), l2_distance(T=float), scale=pay_for_grid(scale)
+        )
+        flat = np.ravel(values).tolist()
+        return np.asarray(measurement(flat) if flat else [], dtype=float).reshape(np.shape(values))
+
+    def coin(self, numerator: int, bits: int) -> bool:
+        return secrets.randbits(bits) < numerator  # proof: coin
+
+
+class SeededNoise:
+    """Fast and reproducible, hence **not private**: anyone who knows the seed can subtract the noise."""
+
+    private = False
+
+    def __init__(self, random_state: Any) -> None:
+        self.generator = _generator(random_state)
+
+    def gaussian(self, values: Array, scale: float) -> Array:
+        return np.asarray(values + scale * self.generator.standard_normal(np.shape(values)), dtype=float)
+
+    def coin(self, numerator: int, bits: int) -> bool:
+        return bool(self.generator.random() < numerator / (1 << bits))
+
+
+def noise_source(random_state: Any = None) -> NoiseSource:
+    """Exact noise for ``None``; the seeded, not private generator for anything else."""
+    return ExactNoise() if random_state is None else SeededNoise(random_state)
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4))
+    if isinstance(random_state, (Integral, np.random.SeedSequence)) and not isinstance(random_state, bool):
+        if isinstance(random_state, Integral) and random_state < 0:
+            raise InputError(f"random_state must not be negative, got {random_state!r}.")
+        return np.random.default_rng(random_state)
+    raise InputError(
+        "random_state must be None (exact private noise), an int, a numpy Generator or RandomState, "
+        f"got {type(random_state).__name__}."
+    )
