@@ -1,4 +1,4 @@
-"""Bring your own estimator: any statistic with a safety statistic becomes differentially private.  Proof: adapter.md."""
+"""Bring your own estimator: any statistic with a safety statistic becomes private.  Proof: adapter.md."""
 
 from __future__ import annotations
 
@@ -125,11 +125,8 @@ class Adapter:
                 ledger=ledger,
                 random_state=random_state,
             )
-        if (
-            isinstance(threshold, bool)
-            or not isinstance(threshold, (int, float))
-            or not self.minimum < threshold < math.inf
-        ):
+        known = isinstance(threshold, (int, float)) and not isinstance(threshold, bool)
+        if not known or not self.minimum < threshold < math.inf:
             raise InputError(f"threshold must be a finite number above minimum={self.minimum:g}, got {threshold!r}.")
         alpha = self._alpha(float(threshold))
         if not 0.0 < alpha < math.inf:

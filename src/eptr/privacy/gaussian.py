@@ -135,7 +135,7 @@ def compose_mu(mus: Iterable[float]) -> float:
 def tail_quantile(probability_above: float) -> float:
     """The z with P(N(0,1) > z) <= probability_above, rounded up; accurate down to 1e-300."""
     tail = probability("probability_above", probability_above)
-    z = brentq(lambda x: _log_upper_tail(x) - math.log(tail), -40.0, 40.0, xtol=1e-14)
+    z = float(brentq(lambda x: _log_upper_tail(x) - math.log(tail), -40.0, 40.0, xtol=1e-14))
     return z + 1e-11
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -31,7 +31,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 NEIGHBOURS = "replace-one"
-# A safety value is trusted to this relative and absolute accuracy; see `rung`. proof: rungs
+# A safety value is trusted to this absolute accuracy; see `rung`. proof: rungs
 _SAFETY_TOLERANCE = 1e-9
 # Shares of the adaptive proposal: of mu^2 for the private lower bound, of delta for its failure.
 BOUND_SHARE = 0.1
@@ -229,15 +229,8 @@ def release(
     if not isinstance(proposal, Proposal):
         raise InputError(f"proposal must be an eptr.Proposal, got {type(proposal).__name__}.")
     plan = _request(epsilon, delta, strategy, slack, p0)
-    return _draw(
-        plan,
-        strategy,
-        plan.chance(proposal.safety),
-        lambda: proposal.estimate,
-        proposal.sensitivity,
-        ledger,
-        random_state,
-    )
+    chance, alpha = plan.chance(proposal.safety), proposal.sensitivity
+    return _draw(plan, strategy, chance, lambda: proposal.estimate, alpha, ledger, random_state)
 
 
 def release_at_rung(
@@ -354,13 +347,7 @@ def simulate(
     noise = SeededNoise(random_state)
     numerator, bits = plan.chance(proposal.safety)
     replied = noise.generator.random(size) < numerator / (1 << bits)
-    values = noise.gaussian(
-        np.broadcast_to(proposal.estimate, (size, *proposal.estimate.shape)), plan.noise * proposal.sensitivity
-    )
+    centres = np.broadcast_to(proposal.estimate, (size, *proposal.estimate.shape))
+    values = noise.gaussian(centres, plan.noise * proposal.sensitivity)
     values[~replied] = np.nan
     return replied, values
-
-
-def as_not_private(result: Release, reason_strategy: str) -> Release:
-    """The same release, marked as carrying no guarantee (a published form that is not private)."""
-    return replace(result, private=False, strategy=reason_strategy)

@@ -1,4 +1,4 @@
-"""The only place that draws randomness: exact Gaussian noise and exact coins, or a seeded stand-in.  Proof: noise.md."""
+"""The only place that draws randomness: exact noise and coins, or a seeded stand-in.  Proof: noise.md."""
 
 from __future__ import annotations
 
@@ -88,10 +88,12 @@ def _generator(random_state: Any) -> np.random.Generator:
         return random_state
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4))
-    if isinstance(random_state, (Integral, np.random.SeedSequence)) and not isinstance(random_state, bool):
-        if isinstance(random_state, Integral) and random_state < 0:
-            raise InputError(f"random_state must not be negative, got {random_state!r}.")
+    if isinstance(random_state, np.random.SeedSequence):
         return np.random.default_rng(random_state)
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise InputError(f"random_state must not be negative, got {random_state!r}.")
+        return np.random.default_rng(int(random_state))
     raise InputError(
         "random_state must be None (exact private noise), an int, a numpy Generator or RandomState, "
         f"got {type(random_state).__name__}."

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -132,9 +133,7 @@ def privacy_profile(test: Any, mu: float, epsilon: float) -> float:
     0.999997
     """
     mu = positive("mu", mu)
-    if isinstance(epsilon, bool) or not np.isscalar(epsilon) or not 0.0 <= float(epsilon) < math.inf:  # type: ignore[arg-type]
-        raise InputError(f"epsilon must be a finite number of at least 0, got {epsilon!r}.")
-    epsilon = float(epsilon)
+    epsilon = positive("epsilon", epsilon) if epsilon != 0 else 0.0
     if callable(test):
         value = _enclose(test, mu, epsilon)
         if (1.0 + math.exp(epsilon)) * 2.0**-52 > _ENCLOSURE * value and hasattr(test, "exact"):
@@ -160,7 +159,7 @@ def _rungs(test: Any) -> Sequence[Probability]:
 def _by_rungs(p: Sequence[Probability], mu: float, epsilon: float) -> float:
     unsafe = float(p[0])  # both unsafe: the replies may be arbitrarily far apart. proof: unsafe
     equal = float(max(p)) * _delta(epsilon, mu)
-    steps = [hockey_stick(a, b, mu, epsilon) for x, y in zip(p, p[1:], strict=False) for a, b in ((x, y), (y, x))]
+    steps = [hockey_stick(a, b, mu, epsilon) for x, y in pairwise(p) for a, b in ((x, y), (y, x))]
     return max(unsafe, equal, *steps) if steps else max(unsafe, equal)
 
 
@@ -189,7 +188,7 @@ def _enclose(test: Callable[[float], Any], mu: float, epsilon: float) -> float:
     just_safe = p(5e-324)
     best = max(float(p(0.0)), both(p(0.0), just_safe), _delta(epsilon, mu), both(p(0.0), p(1.0)))
     edges = [0.0, *(far * 2.0**-k for k in range(int(math.log2(far)), -1, -1))]
-    cells = [(-cell(a, b), a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    cells = [(-cell(a, b), a, b) for a, b in pairwise(edges)]
     tail = cell(far, math.inf)
     heapq.heapify(cells)
     for _ in range(_MOST_CELLS):
