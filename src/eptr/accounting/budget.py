@@ -27,7 +27,7 @@ class Budget:
     >>> Budget(0.3, 1e-5).covers(Budget.total([Budget(0.1, 1e-6)] * 3))
     True
     >>> [round(mu, 4) for mu in Budget(1.0, 1e-6).split([0.1, 0.9])]
-    [0.0748, 0.2245]
+    [0.0749, 0.2246]
     """
 
     epsilon: float

@@ -95,7 +95,7 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     Examples
     --------
     >>> round(1 / gaussian_mu(1.0, 0.01), 3)
-    1.877
+    1.878
     """
     epsilon, delta = positive("epsilon", epsilon), probability("delta", delta)
     # What is kept back pays for every rounding downstream: scales, splits, sums of budgets. proof: calibration

@@ -130,7 +130,7 @@ def privacy_profile(test: Any, mu: float, epsilon: float) -> float:
     --------
     >>> p = [1e-6, 1.0]                        # replies always as soon as the dataset is safe
     >>> round(privacy_profile(p, mu=0.2, epsilon=1.0), 6)
-    0.999997
+    0.999999
     """
     mu = positive("mu", mu)
     epsilon = positive("epsilon", epsilon) if epsilon != 0 else 0.0

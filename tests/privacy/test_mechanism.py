@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import json
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import eptr
+from eptr.privacy import mechanism
+from eptr.privacy.ladder import DEFAULT_SLACK
+from eptr.privacy.mechanism import adaptive_release, release_at_rung, rung, simulate
+
+MARKER = 1234.56789012345
+SAFETY = 76543.2109876
+
+
+def proposal(safety=1e6, estimate=(1.0, 2.0), alpha=0.01):
+    return eptr.Proposal(estimate=np.array(estimate), sensitivity=alpha, safety=safety)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0, 4.0, 8.0])
+@pytest.mark.parametrize("delta", [1e-2, 1e-6])
+def test_noise_scales(epsilon, delta):
+    tight = eptr.release(proposal(), epsilon, delta)
+    assert tight.noise_scale / 0.01 <= 1.06 / eptr.gaussian_mu(epsilon, delta)
+    paper = eptr.release(proposal(), epsilon, delta, strategy="paper")
+    assert paper.noise_scale == pytest.approx(2 * 0.01 / epsilon * math.sqrt(2 * math.log(1.25 / delta)), rel=1e-12)
+    assert tight.noise_scale < 0.7 * paper.noise_scale
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "holds"), [(18.5, 1e-2, True), (19.2, 1e-2, False), (25.5, 1e-6, False)])
+def test_paper_refuses_on_its_exact_profile(epsilon, delta, holds):
+    if holds:
+        assert eptr.release(proposal(), epsilon, delta, strategy="paper").private
+    else:
+        with pytest.raises(eptr.PrivacyError, match="exact delta"):
+            eptr.release(proposal(), epsilon, delta, strategy="paper")
+
+
+@pytest.mark.parametrize("strategy", ["tight", "paper", "ptr"])
+def test_safe_datasets_get_a_reply_and_unsafe_ones_do_not(strategy):
+    safe = [eptr.release(proposal(), 1.0, 1e-6, strategy=strategy) for _ in range(20)]
+    assert all(r.replied and r.value.shape == (2,) for r in safe)
+    assert not any(eptr.release(proposal(0.0), 1.0, 1e-6, strategy=strategy).replied for _ in range(20))
+
+
+def test_release_fields():
+    r = eptr.release(proposal(), 1.0, 1e-6)
+    assert (r.epsilon, r.delta, r.neighbours, r.private, r.strategy) == (1.0, 1e-6, "replace-one", True, "tight")
+    assert not r.value.flags.writeable
+    with pytest.raises(AttributeError):
+        r.epsilon = 0.1
+    silent = eptr.release(proposal(0.0), 1.0, 1e-6)
+    assert silent.value is None
+    assert silent.noise_scale == r.noise_scale
+
+
+def test_scalars_stay_scalars():
+    assert isinstance(eptr.release(eptr.Proposal(3.0, 0.1, 1e9), 1.0, 1e-6).value, float)
+
+
+def test_seed_is_reproducible_and_marked():
+    a, b = (eptr.release(proposal(), 1.0, 1e-6, random_state=3) for _ in range(2))
+    np.testing.assert_array_equal(a.value, b.value)
+    assert not a.private
+
+
+@pytest.mark.parametrize("strategy", ["tight", "paper", "ptr"])
+@pytest.mark.parametrize("safety", [0.0, SAFETY])
+def test_no_reply_reveals_nothing(strategy, safety):
+    p = eptr.Proposal([MARKER], 0.25, safety)
+    r = eptr.release(p, 1.0, 1e-6, strategy=strategy)
+    for text in (repr(r), r.to_json(), repr(p), str(r.cost)):
+        assert str(MARKER) not in text
+        assert "76543" not in text
+    stored = pickle.dumps(r)
+    for secret in (MARKER, SAFETY):
+        assert np.float64(secret).tobytes() not in stored
+        assert np.float64(secret).tobytes()[::-1] not in stored
+    assert set(json.loads(r.to_json())) == {
+        *("replied", "value", "noise_scale", "epsilon", "delta", "private", "strategy", "neighbours", "cost")
+    }
+    assert pickle.loads(stored).epsilon == r.epsilon
+
+
+def test_the_ledger_is_charged_before_anything_is_drawn():
+    class Full:
+        def charge(self, cost, *, private):
+            raise eptr.BudgetError("nothing left")
+
+    class Book:
+        entries = ()
+
+        def charge(self, cost, *, private):
+            self.entries = (*self.entries, (cost, private))
+
+    with pytest.raises(eptr.BudgetError):
+        release_at_rung(lambda: pytest.fail("the estimate was touched"), 10**6, 1.0, 1.0, 1e-6, ledger=Full())
+    book = Book()
+    eptr.release(proposal(), 1.0, 1e-6, ledger=book, random_state=0)
+    ((cost, private),) = book.entries
+    assert (cost.kind, cost.epsilon, private) == ("ladder", 1.0, False)
+    assert cost.mu == pytest.approx(eptr.gaussian_mu(1.0, 1e-6) / DEFAULT_SLACK)
+    assert cost.p0 == pytest.approx(1e-7)
+
+
+def test_rungs_of_neighbours_differ_by_at_most_one():
+    rng = np.random.default_rng(0)
+    for gamma in np.concatenate([rng.uniform(0, 2000, 20000), np.arange(0, 500), np.arange(0, 50) / 10]):
+        for other in (gamma + 1, gamma + 1 + 1e-12, (gamma * 0.1 + 0.1) / 0.1, np.nextafter(gamma + 1, 1e9)):
+            assert rung(float(other)) - rung(float(gamma)) <= 1
+    assert rung(0.0) == rung(1e-10) == 0
+    assert rung(1.0) == 1
+    assert rung(math.inf) > 10**6
+
+
+def test_unsafe_estimates_need_not_exist():
+    p = eptr.Proposal([np.nan, 1.0], 0.1, 0.0)
+    assert np.all(p.estimate == 0)
+    with pytest.raises(eptr.InputError, match="estimate"):
+        eptr.Proposal([np.nan], 0.1, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (dict(estimate=[1.0], sensitivity=0.0, safety=1.0), "sensitivity"),
+        (dict(estimate=[1.0], sensitivity=-1.0, safety=1.0), "sensitivity"),
+        (dict(estimate=[1.0], sensitivity=float("nan"), safety=1.0), "sensitivity"),
+        (dict(estimate=[1.0], sensitivity="1", safety=1.0), "sensitivity"),
+        (dict(estimate=[1.0], sensitivity=1.0, safety=-1.0), "safety"),
+        (dict(estimate=[1.0], sensitivity=1.0, safety=float("nan")), "safety"),
+        (dict(estimate=[1.0], sensitivity=1.0, safety="high"), "safety"),
+        (dict(estimate=[1.0], sensitivity=1.0, safety=[1.0, 2.0]), "safety"),
+        (dict(estimate=[], sensitivity=1.0, safety=1.0), "estimate"),
+        (dict(estimate="abc", sensitivity=1.0, safety=1.0), "estimate"),
+        (dict(estimate=[[1.0], [1.0, 2.0]], sensitivity=1.0, safety=1.0), "estimate"),
+    ],
+)
+def test_bad_proposals_are_typed_errors(arguments, name):
+    with pytest.raises(eptr.InputError, match=name):
+        eptr.Proposal(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (dict(epsilon=0.0, delta=1e-6), "epsilon"),
+        (dict(epsilon=-2.0, delta=1e-6), "epsilon"),
+        (dict(epsilon="1", delta=1e-6), "epsilon"),
+        (dict(epsilon=1.0, delta=0.0), "delta"),
+        (dict(epsilon=1.0, delta=1.0), "delta"),
+        (dict(epsilon=1.0, delta=1e-6, strategy="best"), "strategy"),
+        (dict(epsilon=1.0, delta=1e-6, slack=1.0), "slack"),
+        (dict(epsilon=1.0, delta=1e-6, p0=0.5), "p0"),
+    ],
+)
+def test_bad_requests_are_typed_errors(arguments, name):
+    with pytest.raises(ValueError, match=name):
+        eptr.release(proposal(), **arguments)
+
+
+def test_only_proposals_are_released():
+    with pytest.raises(eptr.InputError, match="Proposal"):
+        eptr.release(np.zeros(3), 1.0, 1e-6)
+
+
+def test_adaptive_noise_follows_the_data_and_may_refuse():
+    run = lambda beta, **kw: adaptive_release(
+        lambda: 2.0, beta, 1.0, lambda b: 4.0 / b, 1.0, 1e-6, random_state=1, **kw
+    )
+    near, far, silent = run(500.0), run(5000.0), run(3.0)
+    assert near.replied and far.replied
+    assert far.noise_scale < near.noise_scale / 8
+    assert not silent.replied
+    assert silent.value is None
+    assert not run(500.0, largest_noise=1e-6).replied
+    assert near.cost.failure == pytest.approx(1e-7)
+    assert run(float("nan")).value is None
+
+
+def test_adaptive_bound_is_below_the_truth_as_often_as_promised():
+    """P(b > beta - L) is delta' = delta/10; here delta is large enough to see it."""
+    bounds = [
+        4.0 / (adaptive_release(lambda: 0.0, 100.0, 1.0, lambda b: 4.0 / b, 1.0, 0.2, random_state=i).noise_scale * mu2)
+        for mu2 in [eptr.gaussian_mu(1.0, 0.18) * math.sqrt(0.9)]
+        for i in range(4000)
+    ]
+    share = np.mean(np.array(bounds) > 99.0)
+    assert 0.012 < share < 0.029  # 0.02 +- 4 standard errors
+
+
+def test_simulate_agrees_with_release():
+    replied, values = simulate(proposal(20.0), 1.0, 1e-2, size=50_000, random_state=1)
+    plan = mechanism._plan("tight", 1.0, 1e-2, DEFAULT_SLACK, None)
+    numerator, bits = plan.chance(20.0)
+    assert replied.mean() == pytest.approx(numerator / 2**bits, abs=0.01)
+    assert values.shape == (50_000, 2)
+    assert np.isnan(values[~replied]).all()
+    assert values[replied].std(axis=0) == pytest.approx(plan.noise * 0.01, rel=0.02)

@@ -1,0 +1,92 @@
+"""The house rules: which room may import which, what an import costs, and that proofs are complete."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "eptr"
+FLOORS = [
+    {"errors"},
+    {"privacy"},
+    {"accounting"},
+    {"rows", "audit"},
+    {"estimators", "adapter"},
+    {"rivals"},
+    {"experiments", "report", "cli", "persistence", "datasets", "demo"},
+]
+FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
+MODULES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")
+PROOF_ROOMS = ("privacy", "accounting", "rows", "estimators")
+# What claims nothing about privacy needs no proof: interfaces, input checks and plain delivery of rows.
+NEEDS_NO_PROOF: set[str] = set()
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported_rooms(path: Path) -> set[str]:
+    package = ["eptr", *path.relative_to(SOURCE).parts[:-1]]
+    rooms = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            stem = ".".join([*base, node.module] if node.module else base)
+            names = [stem] if stem != "eptr" else [f"eptr.{alias.name}" for alias in node.names]
+        rooms |= {name.split(".")[1] for name in names if name.startswith("eptr.")}
+    return rooms
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_go_one_way(path):
+    here = room_of(path)
+    for room in imported_rooms(path) - {here}:
+        assert FLOOR[room] <= FLOOR[here], f"{here} must not import {room}"
+        assert not (here == "privacy" and room != "errors"), f"privacy imports {room}"
+
+
+def test_import_is_light():
+    heavy = ["opendp", "sqlalchemy", "matplotlib", "typer", "pyarrow", "dask", "pyspark", "sklearn", "pandas"]
+    code = f"import sys, eptr; print([m for m in {heavy!r} if m in sys.modules])"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )
+
+
+def test_public_names_resolve():
+    import eptr
+
+    assert all(getattr(eptr, name) is not None for name in eptr.__all__)
+    assert not hasattr(eptr, "no_such_name")
+
+
+def labels_used(source: str) -> set[str]:
+    return set(re.findall(r"proof: ([a-z-]+)", source))
+
+
+def labels_proved(text: str) -> set[str]:
+    return set(re.findall(r"^### \[([a-z-]+)\]", text, flags=re.MULTILINE))
+
+
+PROVEN = [p for p in MODULES if room_of(p) in (*PROOF_ROOMS, "adapter") and p.name != "__init__.py"]
+
+
+@pytest.mark.parametrize("path", PROVEN, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_every_claim_has_its_proof(path):
+    if str(path.relative_to(SOURCE)) in NEEDS_NO_PROOF:
+        assert not labels_used(path.read_text())
+        return
+    proof = path.with_suffix(".md")
+    assert proof.exists(), f"{path.name} needs {proof.name} beside it"
+    used, proved = labels_used(path.read_text()), labels_proved(proof.read_text())
+    assert used - proved == set(), "the code cites steps that are not in the proof"
+    assert proved - used == set(), "the proof has steps that no line of code relies on"
