@@ -17,6 +17,7 @@ _HOME = {
     "BudgetError": "errors",
     "EptrError": "errors",
     "InputError": "errors",
+    "LinearRegression": "estimators.linear",
     "NoReplyWarning": "errors",
     "NotPrivateWarning": "errors",
     "PrivacyError": "errors",

@@ -180,6 +180,21 @@ def _plan(strategy: str, epsilon: float, delta: float, slack: float, p0: float |
     return plan
 
 
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Noise per unit of sensitivity, and the safety (in steps) from which a reply is certain."""
+
+    noise: float
+    certain: float
+
+
+def forecast_test(strategy: str, epsilon: float, delta: float, slack: float = DEFAULT_SLACK) -> Forecast:
+    """The public half of a release, for planning. A logistic test is never certain; 2M stands for it."""
+    plan = _request(epsilon, delta, strategy, slack, None)
+    certain = plan.test.top if isinstance(plan.test, Ladder) else 2.0 * LogisticTest(epsilon, delta).midpoint
+    return Forecast(plan.noise, float(certain))
+
+
 def _up(x: float) -> float:
     return math.nextafter(x, math.inf)
 

@@ -30,9 +30,8 @@ def product_grid(n: int, bound: float) -> float:
 
 def toward_zero(values: Array, grid: float, out: Array | None = None) -> Array:
     """Round to a multiple of ``grid`` toward zero, so that no bound on a size or a norm is broken. proof: zero"""
-    scaled = np.multiply(values, 1.0 / grid, out=out)
-    np.trunc(scaled, out=scaled)
-    return np.multiply(scaled, grid, out=scaled)
+    units = np.trunc(np.multiply(values, 1.0 / grid, out=out), out=out)
+    return np.asarray(np.multiply(units, grid, out=out))
 
 
 def project(rows: Array, radius: float, grid: float) -> Array:
@@ -46,5 +45,6 @@ def project(rows: Array, radius: float, grid: float) -> Array:
     safe = radius * (1.0 - (p + 8) * 2.0**-52)
     with np.errstate(divide="ignore"):
         factors = np.minimum(safe / norms, 1.0)
-    scaled = rows * factors[:, None]
-    return toward_zero(scaled, grid, out=scaled)
+    # In units of the grid (a power of two, so the division is exact), truncated, and back.
+    scaled = rows * (factors / grid)[:, None]
+    return np.multiply(np.trunc(scaled, out=scaled), grid, out=scaled)

@@ -1,0 +1,153 @@
+"""What all private estimators share: checked settings, one budget, one charge, one Release.
+
+Everything here handles public settings; no statistic of the rows is computed in this file.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..accounting.budget import Budget
+from ..errors import BoundError, InputError, NoReplyWarning, NotPrivateWarning
+from ..privacy.mechanism import Cost, Release
+from ..privacy.noise import NoiseSource, noise_source
+from ..rows.memory import MemoryRows, Rows
+
+__all__ = ["PrivateEstimator"]
+
+STRATEGIES = ("refined", "tight", "paper")
+# Share of mu^2 that buys one private radius when a bound is given as "private".
+RADIUS_SHARE = 0.05
+RADIUS_LEVEL = 0.97
+# A private radius is searched over all sensible magnitudes: 2^-30 to 2^30.
+RADIUS_RANGE = (2.0**-30, 2.0**30)
+
+
+class PrivateEstimator(BaseEstimator):
+    """Base of every estimator: replace-one neighbours, n public, one (epsilon, delta) for the whole fit."""
+
+    epsilon: float
+    delta: float
+    strategy: str
+    rows_per_person: int
+    invalid: str
+    fallback: Any
+    ledger: Any
+    random_state: Any
+
+    def _settings(self, **unsupported: Any) -> Budget:
+        for name in unsupported:
+            raise InputError(
+                f"{name} is not supported: the guarantee is per row, and a weight would change a row's influence. "
+                f"Call fit(X, y) without {name}."
+            )
+        budget = Budget(self.epsilon, self.delta)
+        if self.strategy not in STRATEGIES:
+            raise InputError(f"strategy must be one of {STRATEGIES}, got {self.strategy!r}.")
+        if self.invalid not in ("raise", "drop"):
+            raise InputError(f"invalid must be 'raise' or 'drop', got {self.invalid!r}.")
+        count = self.rows_per_person
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
+            raise InputError(f"rows_per_person must be a whole number of at least 1, got {count!r}.")
+        if self.ledger is not None and not hasattr(self.ledger, "charge"):
+            raise InputError("ledger must be an object with a charge method, or None.")
+        return budget
+
+    def _bound(self, name: str, advice: str) -> float | str:
+        value = getattr(self, name)
+        if value is None:
+            raise BoundError(
+                f"{name} is missing. {advice} It must come from what is known before seeing the data; or pass "
+                f"{name}='private' to spend {RADIUS_SHARE:.0%} of the budget on a private one."
+            )
+        if value == "private" and self.strategy == "refined":
+            return "private"
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
+            raise BoundError(f"{name} must be a finite number above 0 (or 'private' with strategy='refined'), got {value!r}.")
+        return float(value)
+
+    def _table(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Split a table with named columns when ``y`` is the name of its target."""
+        if isinstance(y, str):
+            if not hasattr(X, "columns"):
+                raise InputError(f"y={y!r} names a column, so X must be a table with named columns.")
+            if y not in list(X.columns):
+                raise InputError(f"y={y!r} is not a column of X; its columns are {list(X.columns)!r}.")
+            features = [c for c in X.columns if c != y]
+            return X[features], np.asarray(X[y])
+        return X, y
+
+    def _regression_rows(self, X: Any, y: Any) -> Rows:
+        X, y = self._table(X, y)
+        options = {"dtype": (np.float64, np.float32), "ensure_all_finite": False}
+        if self.invalid == "drop" and y is not None:
+            X = validate_data(self, X, **options)
+            y = np.asarray(y)
+            if y.shape != (X.shape[0],) or not np.issubdtype(y.dtype, np.number):
+                raise InputError(f"y must be one number per row, shape ({X.shape[0]},), got shape {y.shape}.")
+        else:
+            X, y = validate_data(self, X, y, y_numeric=True, **options)
+        if np.issubdtype(y.dtype, np.integer) or y.dtype == bool:
+            y = y.astype(float)
+        rows = MemoryRows(X, y, drop_invalid=self.invalid == "drop")
+        rows.check()
+        return rows
+
+    def _begin(self, cost: Cost | None) -> NoiseSource:
+        """Warn about a seed and charge the ledger: after the rows were checked, before the first draw."""
+        noise = noise_source(self.random_state)
+        if not noise.private:
+            warnings.warn(
+                "random_state was given: this fit is reproducible and therefore not private. Use random_state=None on real data.",
+                NotPrivateWarning,
+                stacklevel=3,
+            )
+        if cost is not None and self.ledger is not None:
+            self.ledger.charge(cost, private=noise.private)
+        return noise
+
+    def _gaussian_release(self, budget: Budget, noise: NoiseSource, value: Any, scale: float) -> Release:
+        """The Release of a refined fit: Gaussian parts that compose to the budget's mu."""
+        cost = self._gaussian_cost(budget)
+        return Release(True, value, scale, budget.epsilon, budget.delta, noise.private, "refined", cost)
+
+    @staticmethod
+    def _gaussian_cost(budget: Budget) -> Cost:
+        return Cost(budget.epsilon, budget.delta, "gaussian", budget.mu)
+
+    def _finish(self, release: Release) -> None:
+        self.release_ = release
+        self.released_ = release.replied
+        self.noise_ = release.noise_scale
+        if not release.replied:
+            warnings.warn(
+                "no reply: the private test did not release this fit, and predictions are the public fallback. "
+                "More rows, a smaller c0, a larger epsilon or strategy='refined' make a reply likelier.",
+                NoReplyWarning,
+                stacklevel=3,
+            )
+
+    def _predict_rows(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self, "release_")
+        return np.asarray(validate_data(self, X, reset=False, dtype=np.float64))
+
+    def to_json(self) -> str:
+        """The fitted private model as versioned JSON text; holds no row and may be published."""
+        from ..persistence import to_json
+
+        return to_json(self)
+
+    def privacy_statement(self) -> str:
+        """Two paragraphs fit for a paper or an ethics board."""
+        from ..persistence import privacy_statement
+
+        check_is_fitted(self, "release_")
+        return privacy_statement(self)

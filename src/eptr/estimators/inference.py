@@ -1,0 +1,85 @@
+"""Standard errors that count both the sample and the privacy noise.  Proof: inference.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from ..errors import probability
+from ..privacy.mechanism import Release
+from .linear_refined import RefinedFit
+
+__all__ = ["Summary", "standard_errors", "summarise"]
+
+Array = NDArray[np.float64]
+
+
+def standard_errors(fit: RefinedFit, n: int) -> Array:
+    """Covariance matrix of the released coefficients; uses released numbers only.   # proof: recursion
+
+    In whitened coordinates error_t = (I - D) error_{t-1} + S + noise_t with error_0 = -phi.
+    """
+    rest = 1.0 - fit.slope * fit.shrink  # I - D, direction by direction
+    steps = len(fit.noise)
+    gain = (1.0 - rest**steps) / (1.0 - rest)
+    variance = gain**2 * fit.spread / n
+    for age, scale in enumerate(reversed(fit.noise)):
+        variance = variance + rest ** (2 * age) * scale**2
+    vectors = np.linalg.eigh(fit.gram)[1]
+    left = vectors.T @ np.linalg.solve(fit.whitening, fit.coefficients)
+    variance = variance + (rest**steps * left) ** 2  # what the steps have not reached yet, as a squared bias
+    root = fit.whitening @ vectors
+    return np.asarray((root * variance) @ root.T)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summary:
+    """A coefficient table; print it."""
+
+    names: tuple[str, ...]
+    estimates: Array
+    errors: Array
+    intervals: Array
+    p_values: Array
+    level: float
+    residual_scale: float
+    n: int
+    release: Release
+
+    def __str__(self) -> str:
+        width = max(11, *(len(name) for name in self.names))
+        tails = (1 - self.level) / 2
+        heads = ("Estimate", "Std. Error", "z value", "Pr(>|z|)", f"{tails:.1%}", f"{1 - tails:.1%}")
+        lines = ["Private least squares", "", "Coefficients:", " " * width + "".join(f"{h:>12}" for h in heads)]
+        for name, b, s, p, (low, high) in zip(
+            self.names, self.estimates, self.errors, self.p_values, self.intervals, strict=True
+        ):
+            stars = "***" if p < 0.001 else "**" if p < 0.01 else "*" if p < 0.05 else "." if p < 0.1 else ""
+            tail = "<2e-16" if p < 2e-16 else f"{p:.3g}"
+            lines.append(f"{name:<{width}}{b:>12.5g}{s:>12.4g}{b / s:>12.3f}{tail:>12}{low:>12.5g}{high:>12.5g} {stars}")
+        lines += [
+            "---",
+            "Signif. codes:  0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1",
+            "",
+            f"Residual standard error about {self.residual_scale:.4g} on {self.n} rows.",
+            f"Standard errors include sampling and privacy noise. ({self.release.epsilon:g}, {self.release.delta:g})-differentially "
+            f"private, {self.release.neighbours} neighbours" + ("." if self.release.private else "; SEEDED, NOT PRIVATE."),
+        ]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def summarise(
+    names: list[str], values: Array, covariance: Array, level: float, residual_scale: float, n: int, release: Release
+) -> Summary:
+    """Wald table from released numbers."""
+    level = probability("level", level)
+    errors = np.sqrt(np.diag(covariance))
+    half = norm.isf((1.0 - level) / 2.0) * errors
+    intervals = np.column_stack([values - half, values + half])
+    p_values = 2.0 * norm.sf(np.abs(values) / errors)
+    return Summary(tuple(map(str, names)), values, errors, intervals, p_values, level, residual_scale, n, release)

@@ -1,0 +1,258 @@
+"""Least squares with a private answer: refined (default), tight and paper."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..accounting.budget import Budget
+from ..adapter import ladder_rung
+from ..errors import InputError, positive
+from ..privacy.gaussian import gaussian_mu
+from ..privacy.ladder import DEFAULT_SLACK
+from ..privacy.mechanism import Proposal, Release, release, release_at_rung, forecast_test
+from ..privacy.noise import NoiseSource
+from ..rows.memory import Rows
+from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SHARE, PrivateEstimator
+from .inference import Summary, standard_errors, summarise
+from .linear_bounds import SafetyRule, moments, paper_rule, smallest_eigenvalue, solve, tight_rule
+from .linear_refined import refined_fit
+from .planning import Plan
+from .quantile import private_quantile
+
+__all__ = ["LinearRegression"]
+
+Array = NDArray[np.float64]
+
+
+class LinearRegression(RegressorMixin, PrivateEstimator):
+    """Differentially private least squares (replace-one neighbours, n public).
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The guarantee of the whole fit.
+    x_bound : float or "private"
+        Public bound on the Euclidean norm of a row; longer rows are shortened to it where it matters. With
+        columns scaled to about unit size, 1.5 sqrt(p) is a good choice. "private" buys one from the budget ("refined" only).
+    y_bound : float or "private"
+        Public bound on |y|.
+    coef_bound : float, default 1
+        "tight" and "paper" only: public bound on the norm of (slopes, intercept/constant).
+    c0 : float, default 0.5
+        "tight" and "paper" only: the fit is proposed if the smallest eigenvalue of X'X is above c0 n.
+    fit_intercept : bool, default True
+        A constant column of size x_bound/sqrt(p) is added.
+    strategy : {"refined", "tight", "paper"}
+        "refined" never refuses and comes close to the non-private fit. "paper" clips y at x_bound coef_bound, as its proof needs.
+    rows_per_person : int, default 1
+        Rows one person may own; every sensitivity grows by this factor.
+    fallback : None or array
+        Coefficients (intercept last) used after "no reply"; None is zero.
+    invalid : {"raise", "drop"}
+        What to do with rows that are not finite. "drop" gives them zero weight, inside the guarantee.
+    ledger : object with ``charge``, optional
+        Charged once per fit, after the rows were checked and before noise is drawn.
+    random_state : None or seed
+        A seed makes the fit reproducible and **not private**.
+
+    Attributes
+    ----------
+    coef_, intercept_ : released coefficients, or the fallback
+    release_, released_, noise_ : the Release, whether there was a reply, the noise on each released number
+
+    Examples
+    --------
+    >>> import numpy as np, eptr
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(5000, 3))
+    >>> y = X @ [1.0, -0.5, 0.25] + rng.normal(size=5000)
+    >>> fit = eptr.LinearRegression(epsilon=1.0, delta=1e-6, x_bound=3.0, y_bound=5.0).fit(X, y)
+    >>> bool(np.abs(fit.coef_ - [1.0, -0.5, 0.25]).max() < 0.2)
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        x_bound: Any = None,
+        y_bound: Any = None,
+        coef_bound: float = 1.0,
+        c0: float = 0.5,
+        fit_intercept: bool = True,
+        strategy: str = "refined",
+        *,
+        rows_per_person: int = 1,
+        fallback: Any = None,
+        invalid: str = "raise",
+        ledger: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.x_bound = x_bound
+        self.y_bound = y_bound
+        self.coef_bound = coef_bound
+        self.c0 = c0
+        self.fit_intercept = fit_intercept
+        self.strategy = strategy
+        self.rows_per_person = rows_per_person
+        self.fallback = fallback
+        self.invalid = invalid
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, **unsupported: Any) -> LinearRegression:
+        """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table."""
+        budget = self._settings(**unsupported)
+        rows = self._regression_rows(X, y)
+        x_bound = self._bound("x_bound", "Pass a bound on the norm of a row, such as x_bound=1.5*sqrt(p) for scaled columns.")
+        y_bound = self._bound("y_bound", "Pass the largest |y| that is plausible, such as y_bound=3 standard deviations.")
+        positive("coef_bound", self.coef_bound), positive("c0", self.c0)
+        fallback = self._fallback_coefficients(rows.n_features)
+        self.__dict__.pop("_inference_", None)
+        if self.strategy == "refined":
+            noise = self._begin(self._gaussian_cost(budget))
+            result = self._fit_refined(rows, budget, x_bound, y_bound, noise)
+        else:
+            assert isinstance(x_bound, float) and isinstance(y_bound, float)
+            self._begin(None)
+            result = self._fit_tested(rows, budget, x_bound, y_bound)
+        beta = result.value if result.replied else fallback
+        self.coef_ = np.array(beta[: rows.n_features])
+        self.intercept_ = float(beta[-1]) if self.fit_intercept else 0.0
+        self.n_rows_ = rows.n
+        self._finish(result)
+        return self
+
+    def _fit_refined(
+        self, rows: Rows, budget: Budget, x_bound: float | str, y_bound: float | str, noise: NoiseSource
+    ) -> Release:
+        mu, group = budget.mu, self.rows_per_person
+        bought = [b == "private" for b in (x_bound, y_bound)]
+        radius_mu = mu * math.sqrt(RADIUS_SHARE) * (1.0 - 1e-15)
+        options = {"low": RADIUS_RANGE[0], "high": RADIUS_RANGE[1], "mu": radius_mu, "noise": noise, "group": group}
+        if bought[0]:
+            x_bound = private_quantile(rows, lambda x, y: np.sqrt(np.einsum("ij,ij->i", x, x)), RADIUS_LEVEL, **options)  # type: ignore[arg-type]
+        if bought[1]:
+            y_bound = private_quantile(rows, lambda x, y: np.abs(y), RADIUS_LEVEL, **options)  # type: ignore[arg-type]
+        mu *= math.sqrt(1.0 - RADIUS_SHARE * sum(bought)) * (1.0 - 1e-15)
+        self.x_bound_, self.y_bound_ = float(x_bound), float(y_bound)
+        constant = self._constant(rows.n_features)
+        fit = refined_fit(rows, self.x_bound_, self.y_bound_, constant, mu, noise, group)
+        scaling = self._scaling(rows.n_features)
+        errors = standard_errors(fit, rows.n)
+        self.covariance_ = scaling[:, None] * errors * scaling
+        self.residual_scale_ = math.sqrt(fit.spread) / fit.slope
+        return self._gaussian_release(budget, noise, fit.coefficients * scaling, fit.noise[-1])
+
+    def _fit_tested(self, rows: Rows, budget: Budget, x_bound: float, y_bound: float) -> Release:
+        self.x_bound_, self.y_bound_ = x_bound, y_bound
+        rule, dimension = self._rule(rows.n, rows.n_features)
+        clip = min(y_bound, self._norm(rows.n_features) * self.coef_bound) if self.strategy == "paper" else y_bound
+        sums = moments(rows, x_bound, clip, self._constant(rows.n_features))
+        beta = smallest_eigenvalue(sums.gram)
+        options = {"ledger": self.ledger, "random_state": self.random_state}
+        scaling = self._scaling(rows.n_features)
+
+        def estimate() -> Array:
+            return solve(sums, self.coef_bound)
+
+        if self.strategy == "tight":
+            rung = ladder_rung(beta, rule.threshold, rule.lipschitz, rule.safety_error)
+            result = release_at_rung(estimate, rung, rule.sensitivity, budget.epsilon, budget.delta, **options)
+        else:
+            step = rule.lipschitz + 2.0 * rule.safety_error
+            gamma = max(beta - rule.safety_error - rule.threshold - step, 0.0) / step
+            theta = estimate() if gamma > 0.0 else np.zeros(dimension)
+            result = release(Proposal(theta, rule.sensitivity, gamma), budget.epsilon, budget.delta, "paper", **options)
+        if not result.replied:
+            return result
+        value = result.value
+        if self.strategy == "tight":  # post-processing: the truth is inside, so the projection only helps
+            value = value * min(1.0, self.coef_bound / max(float(np.linalg.norm(value)), 1e-300))
+        return Release(
+            True, value * scaling, result.noise_scale, result.epsilon, result.delta, result.private, result.strategy, result.cost
+        )
+
+    def _constant(self, features: int) -> float | None:
+        return self.x_bound_ / math.sqrt(features) if self.fit_intercept else None
+
+    def _norm(self, features: int) -> float:
+        return math.hypot(self.x_bound_, self._constant(features) or 0.0)
+
+    def _scaling(self, features: int) -> Array:
+        """From coefficients of (x, constant) to slopes and intercept."""
+        constant = self._constant(features)
+        return np.ones(features) if constant is None else np.append(np.ones(features), constant)
+
+    def _rule(self, n: int, features: int) -> tuple[SafetyRule, int]:
+        dimension = features + bool(self.fit_intercept)
+        rule = tight_rule if self.strategy == "tight" else paper_rule
+        arguments = self._norm(features), self.y_bound_, self.coef_bound, self.c0, self.rows_per_person
+        return rule(n, dimension, *arguments), dimension
+
+    def _fallback_coefficients(self, features: int) -> Array:
+        size = features + bool(self.fit_intercept)
+        if self.fallback is None or (isinstance(self.fallback, str) and self.fallback == "paper"):
+            return np.zeros(size)
+        value = np.asarray(self.fallback, dtype=float)
+        if value.shape != (size,) or not np.all(np.isfinite(value)):
+            raise InputError(f"fallback must be None, 'paper' or {size} finite numbers (slopes, then intercept).")
+        return value
+
+    def plan(self, n: int, n_features: int) -> Plan:
+        """Noise, threshold and error terms of a fit with these settings; needs no data."""
+        budget = self._settings()
+        bounds = [self._bound(name, "plan() needs it as a number.") for name in ("x_bound", "y_bound")]
+        if "private" in bounds:
+            raise InputError("plan() needs x_bound and y_bound as numbers.")
+        self.x_bound_, self.y_bound_ = float(bounds[0]), float(bounds[1])
+        p = n_features + bool(self.fit_intercept)
+        if self.strategy == "refined":
+            # The last step has about half of the budget; gradients of size c put 2c/(n mu_T) on a whitened coordinate.
+            scale = 2.0 * math.sqrt(p) / (n * gaussian_mu(budget.epsilon, budget.delta) * math.sqrt(0.38))
+            return Plan("refined", n, n_features, "", scale, p * scale**2, 0.0, 0.0, 0.0)
+        rule, _ = self._rule(n, n_features)
+        forecast = forecast_test(self.strategy, budget.epsilon, budget.delta, DEFAULT_SLACK)
+        scale = rule.sensitivity * forecast.noise
+        certain = rule.threshold + (1.0 + forecast.certain) * rule.lipschitz
+        return Plan(
+            self.strategy, n, n_features, "smallest eigenvalue of X'X", scale, p * scale**2, rule.threshold, certain, budget.delta
+        )
+
+    def predict(self, X: Any) -> Array:
+        """Predictions from the released coefficients; costs nothing more."""
+        X = self._predict_rows(X)
+        return np.asarray(X @ self.coef_ + self.intercept_)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R^2. **Not private** when (X, y) are private rows: publish it only for public test data."""
+        return float(super().score(X, y, sample_weight))
+
+    def conf_int(self, level: float = 0.95) -> Array:
+        """Confidence intervals, one row per coefficient, the intercept last; sampling and privacy noise both."""
+        return self._summary(level).intervals
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """Coefficients, standard errors, intervals and p-values, laid out like R's ``lm``."""
+        return self._summary(level)
+
+    def _summary(self, level: float) -> Summary:
+        check_is_fitted(self, "release_")
+        if self.strategy != "refined":
+            raise InputError(
+                f"strategy={self.strategy!r} releases neither X'X nor a residual variance, so it has no standard errors; "
+                "use strategy='refined', which pays for them inside its budget."
+            )
+        names = list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(len(self.coef_))]))
+        values = np.append(self.coef_, self.intercept_) if self.fit_intercept else self.coef_
+        if self.fit_intercept:
+            names.append("(Intercept)")
+        return summarise(names, values, self.covariance_, level, self.residual_scale_, self.n_rows_, self.release_)

@@ -1,0 +1,102 @@
+"""How far one row can move a least squares fit: the published bounds and the sharp ones.  Proof: linear_bounds.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..rows.exact import product_grid, project, toward_zero
+from ..rows.memory import Rows
+
+__all__ = ["Moments", "SafetyRule", "moments", "paper_rule", "sharp_numerator", "solve", "tight_rule"]
+
+Array = NDArray[np.float64]
+_UNIT = 2.0**-53
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyRule:
+    """beta = lambda_min(X'X): its threshold, Lipschitz constant, the sensitivity above it, and rounding errors."""
+
+    threshold: float
+    lipschitz: float
+    sensitivity: float
+    safety_error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Exact X'X, X'y and y'y of rows projected to |x| <= R (the constant column included) and |y| <= Y."""
+
+    gram: Array
+    cross: Array
+    square: Array
+
+
+def moments(rows: Rows, x_bound: float, y_bound: float, constant: float | None) -> Moments:
+    """One pass. The constant column ``constant`` comes last; None means no intercept. proof: moments"""
+    x_grid, y_grid = product_grid(rows.n, max(x_bound, constant or 0.0)), product_grid(rows.n, y_bound)
+    column = None if constant is None else float(toward_zero(np.array(constant), x_grid))
+
+    def block(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
+        z = project(x, x_bound, x_grid)
+        t = toward_zero(np.clip(y, -y_bound, y_bound), y_grid)
+        if column is None:
+            return z.T @ z, z.T @ t, t @ t
+        ones = np.full(len(z), column) if keep is None else column * keep
+        side = ones @ z
+        gram = np.block([[z.T @ z, side[:, None]], [side[None, :], np.array([[ones @ ones]])]])
+        return gram, np.append(z.T @ t, ones @ t), t @ t
+
+    return Moments(*rows.sum(block))
+
+
+def sharp_numerator(x_bound: float, y_bound: float, coef_bound: float, dimension: int) -> float:
+    """Largest |x(y - x't) - x'(y' - x''t)| over |x| <= R, |y| <= Y, |t| <= R_t: the diameter of the score set.
+
+    For p >= 2: max over phi of 2R (Y + R R_t cos phi) sin phi.    # proof: numerator
+    """
+    if dimension == 1:
+        rho = min(x_bound, y_bound / (2.0 * coef_bound))
+        return x_bound * (y_bound + x_bound * coef_bound) + rho * (y_bound - rho * coef_bound)
+    a, d = x_bound * y_bound, x_bound * x_bound * coef_bound
+    cosine = 2.0 * d / (a + math.sqrt(a * a + 8.0 * d * d))
+    return 2.0 * (a + d * cosine) * math.sqrt(1.0 - cosine * cosine)
+
+
+def tight_rule(n: int, dimension: int, x_bound: float, y_bound: float, coef_bound: float, c0: float, group: int) -> SafetyRule:
+    """L = k R^2 and alpha = k D(R_t)/b0, widened by rounding. ``x_bound`` includes the constant column. proof: sharp"""
+    numerator = group * sharp_numerator(x_bound, y_bound, coef_bound, dimension)
+    return _rule(n, dimension, x_bound, y_bound, coef_bound, c0, group * x_bound**2, numerator)
+
+
+def paper_rule(n: int, dimension: int, x_bound: float, y_bound: float, coef_bound: float, c0: float, group: int) -> SafetyRule:
+    """The published constants: L = 2 R^2 and alpha = 4 R^2 R_t/(c0 n). proof: published"""
+    numerator = group * 4.0 * x_bound**2 * coef_bound
+    return _rule(n, dimension, x_bound, y_bound, coef_bound, c0, group * 2.0 * x_bound**2, numerator)
+
+
+def _rule(
+    n: int, dimension: int, x_bound: float, y_bound: float, coef_bound: float, c0: float, lipschitz: float, numerator: float
+) -> SafetyRule:
+    threshold = c0 * n
+    norm = n * x_bound**2
+    # Backward stability of the symmetric eigenvalue and linear solvers, with a generous constant. proof: rounding
+    safety_error = 64.0 * dimension * _UNIT * norm
+    estimate_error = 64.0 * dimension * _UNIT * (norm / threshold) * (coef_bound + n * x_bound * y_bound / threshold)
+    sensitivity = (numerator / threshold) * (1.0 + 1e-12) + 2.0 * estimate_error
+    return SafetyRule(threshold, lipschitz, sensitivity, safety_error)
+
+
+def smallest_eigenvalue(gram: Array) -> float:
+    """beta: how well the data determine every direction."""
+    return float(np.linalg.eigvalsh(gram)[0])
+
+
+def solve(sums: Moments, coef_bound: float) -> Array:
+    """proj_{R_t}((X'X)^-1 X'y); called only where lambda_min is above the threshold."""
+    theta = np.linalg.solve(sums.gram, sums.cross)
+    return np.asarray(theta * min(1.0, coef_bound / max(float(np.linalg.norm(theta)), 1e-300)))

@@ -1,0 +1,169 @@
+"""Least squares by private preconditioned steps: near non-private accuracy, no refusal.  Proof: linear_refined.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..privacy.noise import NoiseSource
+from ..rows.exact import sum_grid, toward_zero
+from ..rows.memory import Rows
+from .linear_bounds import moments
+from .quantile import private_quantile
+
+__all__ = ["RefinedFit", "refined_fit"]
+
+Array = NDArray[np.float64]
+Keep = NDArray[np.bool_] | None
+
+# Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
+STEPS = 4
+LARGE = 20_000.0  # three steps are enough once n mu^3 exceeds this: each leaves about 18/(sqrt(n) mu) of the error
+GRAM_SHARE = 0.20
+SQUARE_SHARE = 0.02  # on y'y, which sets the clipping of the first step
+QUANTILE_SHARE = 0.04  # on a quantile of the gradient norms, which sets that of the others
+SPREAD_SHARE = 0.02
+GROWTH = 2.0  # each step has this much more budget than the one before
+LEVEL = 0.85  # quantile of the gradient norms at which they are clipped ...
+LEVEL_RATE = 6.0  # ... or 1 - LEVEL_RATE/(sqrt(n) mu), whichever is larger: little noise needs little clipping
+FIRST_CLIP = 2.0  # the first step clips at this multiple of sqrt(p mean(y^2)), the typical size of its gradients
+FLOOR = 1.5  # eigenvalues of the noisy Gram matrix are floored at FLOOR sd sqrt(p)
+REACH = 16.0  # the steps see rows up to this multiple of the bounds; only the Gram matrix needs the bounds themselves
+_ROW_BITS = 26
+
+
+@dataclass(frozen=True, slots=True)
+class RefinedFit:
+    """Public results: the coefficients, and what inference needs to know about their uncertainty."""
+
+    coefficients: Array
+    gram: Array
+    whitening: Array
+    noise: tuple[float, ...]  # standard deviation per whitened coordinate, step by step
+    spread: float  # noisy E|clipped gradient|^2 / p
+    slope: float  # noisy mean derivative of a step
+    shrink: Array  # share of each whitened direction that is signal rather than floor
+
+
+def refined_fit(
+    rows: Rows, x_bound: float, y_bound: float, constant: float | None, mu: float, noise: NoiseSource, group: int = 1
+) -> RefinedFit:
+    """T passes over the rows; every pass releases one bounded sum. The whole is mu-GDP. proof: composition"""
+    n, p = rows.n, rows.n_features + (constant is not None)
+    norm = math.hypot(x_bound, constant or 0.0)
+    steps = STEPS - (n * mu**3 > LARGE)
+    weights = GROWTH ** np.arange(steps)
+    step_shares = (1.0 - GRAM_SHARE - SQUARE_SHARE - QUANTILE_SHARE - SPREAD_SHARE) * weights / weights.sum()
+
+    def part(share: float) -> float:
+        return mu * math.sqrt(share) * (1.0 - 1e-15)
+
+    gram_noise = math.sqrt(2.0) * norm**2 * group / part(GRAM_SHARE)
+    sums = moments(rows, x_bound, y_bound, constant)
+    gram = _noisy_gram(sums.gram, gram_noise, noise)
+    square = float(noise.gaussian(sums.square, y_bound**2 * group / part(SQUARE_SHARE)))  # proof: square
+    eigenvalues, vectors = np.linalg.eigh(gram)
+    floored = np.maximum(eigenvalues, FLOOR * gram_noise * math.sqrt(p))
+    bits = _ROW_BITS - math.ceil(math.log2(p + 1))
+    whitening = _round_public((vectors * np.sqrt(n / floored)) @ vectors.T, bits)
+    shrink = np.clip(eigenvalues / floored, 0.05, 1.0)
+
+    largest = math.sqrt(n / float(floored[0])) * norm * y_bound
+    level = 1.0 - min(1.0 - LEVEL, LEVEL_RATE / (math.sqrt(n) * mu))
+    phi, scales = np.zeros(p), []
+    clip = FIRST_CLIP * math.sqrt(p * max(square / n, 1e-4 * y_bound**2))
+    spread = slope = 1.0
+    for t, share in enumerate(step_shares):
+        gradient = _Gradient(x_bound, y_bound, constant, whitening, _round_public(whitening @ phi, bits))
+        if t == 1:
+            clip = private_quantile(
+                rows, gradient.norm, level, low=largest * 2.0**-20, high=largest,
+                mu=part(QUANTILE_SHARE), noise=noise, group=group,
+            )  # fmt: skip
+        total, shape = gradient.clipped_sum(rows, clip)
+        if t == steps - 1:
+            # Both summands of `shape` lie in [0, 1]. proof: spread
+            noisy = noise.gaussian(shape, math.sqrt(2.0) * group / part(SPREAD_SHARE)) / n
+            spread = max(float(noisy[0]), 1.0 / n) * clip**2 / p
+            slope = float(np.clip(2.0 * noisy[1], 0.3, 1.0))
+        scale = 2.0 * clip * group / part(float(share))  # proof: gradient
+        phi = phi + noise.gaussian(total, scale) / n
+        scales.append(scale / n)
+    return RefinedFit(whitening @ phi, gram, whitening, tuple(scales), spread, slope, shrink)
+
+
+def _noisy_gram(gram: Array, scale: float, noise: NoiseSource) -> Array:
+    """X'X plus N(0, s^2) on the diagonal and N(0, s^2/2) off it. proof: gram"""
+    upper = np.triu_indices(len(gram), 1)
+    noisy = np.diag(noise.gaussian(np.diag(gram).copy(), scale))
+    noisy[upper] = noise.gaussian(gram[upper], scale / math.sqrt(2.0) * (1.0 + 1e-15))
+    noisy.T[upper] = noisy[upper]
+    return noisy
+
+
+def _round_public(values: Array, bits: int) -> Array:
+    """A released number on a grid so coarse that products with quantised rows add without rounding. proof: bits"""
+    top = float(np.max(np.abs(values), initial=0.0))
+    grid = 2.0 ** (math.frexp(top)[1] - bits) if top > 0.0 else 1.0
+    return np.asarray(np.rint(values / grid) * grid)
+
+
+class _Gradient:
+    """Whitened gradients z (y - z'phi) at released parameters, clipped jointly to a norm."""
+
+    def __init__(self, x_bound: float, y_bound: float, constant: float | None, whitening: Array, theta: Array) -> None:
+        reach = REACH * max(x_bound, constant or 0.0)
+        self.grid = 2.0 ** (math.frexp(reach)[1] - _ROW_BITS)
+        self.x_limit, self.y_limit = math.floor(REACH * x_bound / self.grid), REACH * y_bound
+        self.p = len(whitening)
+        features = self.p - (constant is not None)
+        column = 0.0 if constant is None else float(toward_zero(np.array(constant), self.grid))
+        # Rows enter as integers, so the grid is folded in here.
+        self.map, self.slopes = whitening[:features].T * self.grid, theta[:features] * self.grid
+        self.shift, self.offset = column * whitening[features:].T, column * theta[features:].sum()
+
+    def _parts(self, x: Array, y: Array, keep: Keep = None) -> tuple[Array, Array, Array]:
+        """z (one *column* per row, so that what follows is contiguous), the residual and |z|.
+
+        The dot products are exact, the rest is element-wise. proof: bits
+        """
+        units = np.multiply(x, 1.0 / self.grid)
+        np.rint(units, out=units)
+        if max(units.max(), -units.min()) > self.x_limit:
+            np.clip(units, -self.x_limit, self.x_limit, out=units)
+        z = self.map @ units.T
+        if self.shift.size:
+            z += self.shift
+        residual = np.clip(y, -self.y_limit, self.y_limit)
+        residual -= units @ self.slopes + self.offset
+        if keep is not None:
+            residual = np.where(keep, residual, 0.0)
+        return z, residual, np.sqrt(np.einsum("ij,ij->j", z, z))
+
+    def norm(self, x: Array, y: Array) -> Array:
+        _, residual, size = self._parts(x, y)
+        return np.asarray(size * np.abs(residual))
+
+    def clipped_sum(self, rows: Rows, clip: float) -> tuple[Array, Array]:
+        """Sum of clipped gradients, and of (|gradient|^2/clip^2, min(|z|^2/2p, 1) if unclipped)."""
+        grid, unit = sum_grid(rows.n, clip), sum_grid(rows.n, 1.0)
+        safe = clip * (1.0 - (self.p + 16) * 2.0**-52)
+
+        def block(x: Array, y: Array, keep: Keep) -> tuple[Array, ...]:
+            z, residual, size = self._parts(x, y, keep)
+            norm = size * np.abs(residual)
+            with np.errstate(divide="ignore"):
+                factor = np.minimum(safe / norm, 1.0)
+            z *= residual * factor / grid  # in units of the grid, a power of two
+            share = np.minimum(norm / safe, 1.0)
+            inside = np.where(norm < safe, np.minimum(size * size / (2.0 * self.p), 1.0), 0.0)
+            if keep is not None:
+                inside = np.where(keep, inside, 0.0)
+            shape = np.array([toward_zero(share * share, unit).sum(), toward_zero(inside, unit).sum()])
+            return grid * np.trunc(z, out=z).sum(axis=1), shape
+
+        total, shape = rows.sum(block)
+        return total, shape

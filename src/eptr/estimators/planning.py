@@ -1,0 +1,46 @@
+"""What a fit will cost in accuracy, before any data are touched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The public forecast of a fit. For the tests: mean squared error <= sampling + noise + refusal.
+
+    Attributes
+    ----------
+    noise_scale : float
+        Standard deviation of the noise on each released number (for "refined": per unit of the clipping level).
+    noise_error : float
+        Expected squared norm of the noise on the whole estimate.
+    always_replies_from : float
+        Safety statistic from which the test certainly replies (0 for "refined", which never refuses).
+    threshold : float
+        Safety statistic below which it practically never does.
+    refusal : float
+        The part of the error bound that remains on an unsafe dataset: the probability of a reply there.
+    """
+
+    strategy: str
+    n: int
+    n_features: int
+    safety: str
+    noise_scale: float
+    noise_error: float
+    threshold: float
+    always_replies_from: float
+    refusal: float
+
+    def __str__(self) -> str:
+        lines = [f"{self.strategy}: n={self.n}, {self.n_features} features"]
+        lines.append(f"  noise on each number      {self.noise_scale:.4g}")
+        lines.append(f"  expected squared noise    {self.noise_error:.4g}")
+        if self.always_replies_from > 0:
+            lines.append(f"  {self.safety} must exceed  {self.threshold:.4g}; a reply is certain from {self.always_replies_from:.4g}")
+        else:
+            lines.append("  never refuses")
+        return "\n".join(lines)

@@ -1,0 +1,107 @@
+"""Rows in memory: one verb, ``sum(fn)``, over cache-sized blocks on all cores.
+
+A row function maps a block of rows to sums over them: ``fn(x, y, keep) -> tuple of arrays``. It is called with float64
+blocks; ``keep`` is None, or marks the rows that count (the others are zeroed and must contribute zero).
+Because every sum is exact (see ``exact``), neither the blocks nor the threads nor the order can change a bit.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+
+__all__ = ["MemoryRows", "RowFunction", "Rows"]
+
+Array = NDArray[np.float64]
+RowFunction = Callable[[Array, Array, NDArray[np.bool_] | None], tuple[Array, ...]]
+# Numbers per block: a megabyte and a half, small enough for a cache and large enough to hide the cost of a call.
+_BLOCK_NUMBERS = 200_000
+
+
+class Rows(Protocol):
+    """What an estimator sees of its data, wherever they live."""
+
+    n: int
+    n_features: int
+
+    def check(self) -> None:
+        """Raise if a row lies outside the domain; called before anything is charged."""
+        ...
+
+    def sum(self, fn: RowFunction) -> tuple[Array, ...]:
+        """One pass: the exact sums of ``fn`` over all rows."""
+        ...
+
+
+class MemoryRows:
+    """A matrix and a target vector, read block by block; nothing is copied as a whole.
+
+    Parameters
+    ----------
+    x : array of shape (n, p), float64 or float32
+    y : array of shape (n,)
+        A numeric target, or class codes with -1 for an undeclared label.
+    drop_invalid : bool
+        Rows with non-finite values or code -1 contribute zero instead of raising.
+    """
+
+    def __init__(self, x: Any, y: Any, *, drop_invalid: bool = False, block: int | None = None) -> None:
+        self.x, self.y, self.drop_invalid = x, y, drop_invalid
+        self.n, self.n_features = x.shape
+        self.codes = np.issubdtype(y.dtype, np.integer)
+        self._block = block or max(64, _BLOCK_NUMBERS // max(1, self.n_features))
+
+    def check(self) -> None:
+        if self.drop_invalid:
+            return
+        for x, y in self._blocks():
+            # A finite sum proves finite terms; an overflowing one is looked at value by value.
+            if not np.isfinite(x.sum(dtype=np.float64)) and not np.all(np.isfinite(x)):
+                raise InputError("X contains NaN or infinity; clean it, or pass invalid='drop' to give such rows no weight.")
+            if not self.codes and not np.isfinite(y.sum(dtype=np.float64)) and not np.all(np.isfinite(y)):
+                raise InputError("y contains NaN or infinity; clean it, or pass invalid='drop' to give such rows no weight.")
+
+    def sum(self, fn: RowFunction) -> tuple[Array, ...]:
+        from threadpoolctl import threadpool_limits
+
+        def one(block: tuple[Any, Any]) -> tuple[Array, ...]:
+            return fn(*self._prepared(*block))
+
+        workers = min(os.cpu_count() or 1, 8)
+        if self.n <= self._block or workers == 1:
+            return _add(map(one, self._blocks()))
+        with threadpool_limits(limits=1), ThreadPoolExecutor(workers) as pool:
+            return _add(pool.map(one, self._blocks()))
+
+    def _blocks(self) -> Iterator[tuple[Any, Any]]:
+        for start in range(0, self.n, self._block):
+            part = slice(start, start + self._block)
+            yield self.x[part], self.y[part]
+
+    def _prepared(self, x: Any, y: Any) -> tuple[Array, Array, NDArray[np.bool_] | None]:
+        x = np.ascontiguousarray(x, dtype=np.float64)
+        if not self.codes:
+            y = np.asarray(y, dtype=np.float64)
+        if not self.drop_invalid:
+            return x, y, None
+        keep = np.isfinite(x).all(axis=1) & (y >= 0 if self.codes else np.isfinite(y))
+        return np.where(keep[:, None], x, 0.0), np.where(keep, y, 0), keep
+
+
+def _add(parts: Iterator[tuple[Array, ...]]) -> tuple[Array, ...]:
+    total: list[Array] | None = None
+    for part in parts:
+        if total is None:
+            total = [np.array(a, dtype=np.float64) for a in part]
+        else:
+            for whole, piece in zip(total, part, strict=True):
+                whole += piece
+    assert total is not None
+    return tuple(total)
