@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Adapter": "adapter",
     "Budget": "accounting.budget",
+    "BayesClassifier": "estimators.bayes",
     "BoundError": "errors",
     "BudgetError": "errors",
     "EptrError": "errors",
