@@ -16,15 +16,22 @@ FLOORS = [
     {"privacy"},
     {"accounting"},
     {"rows", "audit"},
-    {"estimators", "adapter"},
+    {"estimators", "adapter", "persistence"},
     {"rivals"},
-    {"experiments", "report", "cli", "persistence", "datasets", "demo"},
+    {"experiments", "report", "cli", "datasets", "demo"},
 ]
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 MODULES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")
 PROOF_ROOMS = ("privacy", "accounting", "rows", "estimators")
 # What claims nothing about privacy needs no proof: interfaces, input checks and plain delivery of rows.
-NEEDS_NO_PROOF: set[str] = set()
+NEEDS_NO_PROOF = {
+    "rows/memory.py",
+    "estimators/base.py",
+    "estimators/bayes.py",
+    "estimators/linear.py",
+    "estimators/planning.py",
+    "estimators/preprocessing.py",
+}
 
 
 def room_of(path: Path) -> str:

@@ -168,11 +168,12 @@ def test_only_proposals_are_released():
 
 
 def test_adaptive_noise_follows_the_data_and_may_refuse():
-    run = lambda beta, **kw: adaptive_release(
-        lambda: 2.0, beta, 1.0, lambda b: 4.0 / b, 1.0, 1e-6, random_state=1, **kw
-    )
+    def run(beta, **options):
+        return adaptive_release(lambda: 2.0, beta, 1.0, lambda b: 4.0 / b, 1.0, 1e-6, random_state=1, **options)
+
     near, far, silent = run(500.0), run(5000.0), run(3.0)
-    assert near.replied and far.replied
+    assert near.replied
+    assert far.replied
     assert far.noise_scale < near.noise_scale / 8
     assert not silent.replied
     assert silent.value is None

@@ -21,7 +21,7 @@ from ..privacy.mechanism import Cost, Release
 from ..privacy.noise import NoiseSource, noise_source
 from ..rows.memory import MemoryRows, Rows
 
-__all__ = ["PrivateEstimator"]
+__all__ = ["NoisyScore", "PrivateEstimator"]
 
 STRATEGIES = ("refined", "tight", "paper")
 # Share of mu^2 that buys one private radius when a bound is given as "private".
@@ -29,6 +29,17 @@ RADIUS_SHARE = 0.05
 RADIUS_LEVEL = 0.97
 # A private radius is searched over all sensible magnitudes: 2^-30 to 2^30.
 RADIUS_RANGE = (2.0**-30, 2.0**30)
+
+
+class NoisyScore:
+    """Leftmost base: tells scikit-learn that accuracy on a few dozen rows is not promised, since noise may swamp them."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        for name in ("classifier_tags", "regressor_tags"):
+            if getattr(tags, name) is not None:
+                getattr(tags, name).poor_score = True
+        return tags
 
 
 class PrivateEstimator(BaseEstimator):
@@ -71,7 +82,9 @@ class PrivateEstimator(BaseEstimator):
         if value == "private" and self.strategy == "refined":
             return "private"
         if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
-            raise BoundError(f"{name} must be a finite number above 0 (or 'private' with strategy='refined'), got {value!r}.")
+            raise BoundError(
+                f"{name} must be a finite number above 0 (or 'private' with strategy='refined'), got {value!r}."
+            )
         return float(value)
 
     def _table(self, X: Any, y: Any) -> tuple[Any, Any]:
@@ -106,7 +119,8 @@ class PrivateEstimator(BaseEstimator):
         noise = noise_source(self.random_state)
         if not noise.private:
             warnings.warn(
-                "random_state was given: this fit is reproducible and therefore not private. Use random_state=None on real data.",
+                "random_state was given: this fit is reproducible and therefore not private. "
+                "Use random_state=None on real data.",
                 NotPrivateWarning,
                 stacklevel=3,
             )

@@ -18,7 +18,7 @@ from ..errors import InputError, positive
 from ..privacy.mechanism import Proposal, Release, forecast_test, release, release_at_rung
 from ..privacy.noise import NoiseSource
 from ..rows.memory import MemoryRows, Rows
-from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SHARE, PrivateEstimator
+from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SHARE, NoisyScore, PrivateEstimator
 from .bayes_bounds import ClassRule, class_sums, paper_rule, tight_rule
 from .planning import Plan
 from .quantile import private_quantile
@@ -35,7 +35,7 @@ SPREAD_LEVEL = 0.80  # quantile of |x - c_y| at which the second pass clips
 COUNT_FLOOR = 0.005
 
 
-class BayesClassifier(ClassifierMixin, PrivateEstimator):
+class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
     """Gaussian classes with identity covariance; private class means and priors (replace-one neighbours, n public).
 
     Parameters
@@ -43,7 +43,8 @@ class BayesClassifier(ClassifierMixin, PrivateEstimator):
     epsilon, delta : float
         The guarantee of the whole fit.
     x_bound : float or "private"
-        Public bound on the Euclidean norm of a row; longer rows are shortened to it. "private" buys one ("refined" only).
+        Public bound on the Euclidean norm of a row; longer rows are shortened to it.
+        "private" buys one from the budget ("refined" only).
     classes : "public" or sequence
         The label set. "public" declares the labels that occur in y to be public knowledge.
     c0 : float, default 0.05
@@ -100,7 +101,9 @@ class BayesClassifier(ClassifierMixin, PrivateEstimator):
         """Fit privately. ``y`` holds labels, or names the label column when ``X`` is a table."""
         budget = self._settings(**unsupported)
         rows = self._classified_rows(X, y)
-        bound = self._bound("x_bound", "Pass a bound on the norm of a row, such as x_bound=8 for columns of about unit size.")
+        bound = self._bound(
+            "x_bound", "Pass a bound on the norm of a row, such as x_bound=8 for columns of about unit size."
+        )
         positive("c0", self.c0, below=1.0)
         if self.fallback is not None and self.fallback != "paper":
             raise InputError("fallback must be None (uniform prior, zero means) or 'paper'.")
@@ -149,7 +152,9 @@ class BayesClassifier(ClassifierMixin, PrivateEstimator):
                 raise InputError("y holds a label that is not in classes; declare it there, or pass invalid='drop'.")
             codes = np.where(known, position, -1).astype(np.int64)
         if len(self.classes_) < 2:
-            raise InputError(f"classes must hold at least two labels; with {len(self.classes_)} class there is nothing to tell apart.")
+            raise InputError(
+                f"classes must hold at least two labels; with {len(self.classes_)} class there is nothing to tell apart."
+            )
         return codes
 
     def _fit_refined(self, rows: Rows, budget: Budget, bound: float | str, noise: NoiseSource) -> Release:
@@ -185,7 +190,9 @@ class BayesClassifier(ClassifierMixin, PrivateEstimator):
         scale = 2.0 * radius * group / last_mu
         self.means_ = centres + noise.gaussian(second.sums, scale) / counts[:, None]
         self.priors_ = counts / counts.sum()
-        return self._gaussian_release(budget, noise, np.column_stack([self.means_, self.priors_]), scale / rows.n * classes)
+        return self._gaussian_release(
+            budget, noise, np.column_stack([self.means_, self.priors_]), scale / rows.n * classes
+        )
 
     def _fit_tested(self, rows: Rows, budget: Budget) -> Release:
         classes, p = len(self.classes_), rows.n_features
@@ -203,7 +210,9 @@ class BayesClassifier(ClassifierMixin, PrivateEstimator):
             result = release_at_rung(estimate, rung, rule.sensitivity, budget.epsilon, budget.delta, **options)
         else:
             gamma = max(beta - rule.threshold - rule.lipschitz, 0.0) / rule.lipschitz
-            result = release(Proposal(estimate(), rule.sensitivity, gamma), budget.epsilon, budget.delta, "paper", **options)
+            result = release(
+                Proposal(estimate(), rule.sensitivity, gamma), budget.epsilon, budget.delta, "paper", **options
+            )
         if not result.replied:
             return result
         means = result.value[: classes * p].reshape(classes, p)
@@ -260,7 +269,8 @@ class BayesClassifier(ClassifierMixin, PrivateEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest posterior probability; costs nothing more."""
-        return np.asarray(self.classes_[np.argmax(self._scores(self._predict_rows(X)), axis=1)])
+        best = np.argmax(self._scores(self._predict_rows(X)), axis=1)
+        return np.asarray(self.classes_[best])
 
     def predict_proba(self, X: Any) -> Array:
         """Posterior probabilities under the released parameters."""

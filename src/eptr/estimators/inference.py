@@ -59,14 +59,17 @@ class Summary:
         ):
             stars = "***" if p < 0.001 else "**" if p < 0.01 else "*" if p < 0.05 else "." if p < 0.1 else ""
             tail = "<2e-16" if p < 2e-16 else f"{p:.3g}"
-            lines.append(f"{name:<{width}}{b:>12.5g}{s:>12.4g}{b / s:>12.3f}{tail:>12}{low:>12.5g}{high:>12.5g} {stars}")
+            lines.append(
+                f"{name:<{width}}{b:>12.5g}{s:>12.4g}{b / s:>12.3f}{tail:>12}{low:>12.5g}{high:>12.5g} {stars}"
+            )
         lines += [
             "---",
             "Signif. codes:  0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1",
             "",
             f"Residual standard error about {self.residual_scale:.4g} on {self.n} rows.",
-            f"Standard errors include sampling and privacy noise. ({self.release.epsilon:g}, {self.release.delta:g})-differentially "
-            f"private, {self.release.neighbours} neighbours" + ("." if self.release.private else "; SEEDED, NOT PRIVATE."),
+            "Standard errors include sampling and privacy noise. "
+            f"({self.release.epsilon:g}, {self.release.delta:g})-differentially private, {self.release.neighbours} neighbours"
+            + ("." if self.release.private else "; SEEDED, NOT PRIVATE."),
         ]
         return "\n".join(lines)
 

@@ -15,10 +15,10 @@ from ..adapter import ladder_rung
 from ..errors import InputError, positive
 from ..privacy.gaussian import gaussian_mu
 from ..privacy.ladder import DEFAULT_SLACK
-from ..privacy.mechanism import Proposal, Release, release, release_at_rung, forecast_test
+from ..privacy.mechanism import Proposal, Release, forecast_test, release, release_at_rung
 from ..privacy.noise import NoiseSource
 from ..rows.memory import Rows
-from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SHARE, PrivateEstimator
+from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SHARE, NoisyScore, PrivateEstimator
 from .inference import Summary, standard_errors, summarise
 from .linear_bounds import SafetyRule, moments, paper_rule, smallest_eigenvalue, solve, tight_rule
 from .linear_refined import refined_fit
@@ -30,7 +30,7 @@ __all__ = ["LinearRegression"]
 Array = NDArray[np.float64]
 
 
-class LinearRegression(RegressorMixin, PrivateEstimator):
+class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
     """Differentially private least squares (replace-one neighbours, n public).
 
     Parameters
@@ -39,7 +39,8 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
         The guarantee of the whole fit.
     x_bound : float or "private"
         Public bound on the Euclidean norm of a row; longer rows are shortened to it where it matters. With
-        columns scaled to about unit size, 1.5 sqrt(p) is a good choice. "private" buys one from the budget ("refined" only).
+        columns scaled to about unit size, 1.5 sqrt(p) is a good choice. "private" buys one from the
+        budget ("refined" only).
     y_bound : float or "private"
         Public bound on |y|.
     coef_bound : float, default 1
@@ -49,7 +50,8 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
     fit_intercept : bool, default True
         A constant column of size x_bound/sqrt(p) is added.
     strategy : {"refined", "tight", "paper"}
-        "refined" never refuses and comes close to the non-private fit. "paper" clips y at x_bound coef_bound, as its proof needs.
+        "refined" never refuses and comes close to the non-private fit. "paper" clips y at
+        x_bound coef_bound, as its proof needs.
     rows_per_person : int, default 1
         Rows one person may own; every sensitivity grows by this factor.
     fallback : None or array
@@ -112,8 +114,12 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
         """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table."""
         budget = self._settings(**unsupported)
         rows = self._regression_rows(X, y)
-        x_bound = self._bound("x_bound", "Pass a bound on the norm of a row, such as x_bound=1.5*sqrt(p) for scaled columns.")
-        y_bound = self._bound("y_bound", "Pass the largest |y| that is plausible, such as y_bound=3 standard deviations.")
+        x_bound = self._bound(
+            "x_bound", "Pass a bound on the norm of a row, such as x_bound=1.5*sqrt(p) for scaled columns."
+        )
+        y_bound = self._bound(
+            "y_bound", "Pass the largest |y| that is plausible, such as y_bound=3 standard deviations."
+        )
         positive("coef_bound", self.coef_bound), positive("c0", self.c0)
         fallback = self._fallback_coefficients(rows.n_features)
         self.__dict__.pop("_inference_", None)
@@ -121,7 +127,8 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
             noise = self._begin(self._gaussian_cost(budget))
             result = self._fit_refined(rows, budget, x_bound, y_bound, noise)
         else:
-            assert isinstance(x_bound, float) and isinstance(y_bound, float)
+            assert isinstance(x_bound, float)
+            assert isinstance(y_bound, float)
             self._begin(None)
             result = self._fit_tested(rows, budget, x_bound, y_bound)
         beta = result.value if result.replied else fallback
@@ -178,7 +185,14 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
         if self.strategy == "tight":  # post-processing: the truth is inside, so the projection only helps
             value = value * min(1.0, self.coef_bound / max(float(np.linalg.norm(value)), 1e-300))
         return Release(
-            True, value * scaling, result.noise_scale, result.epsilon, result.delta, result.private, result.strategy, result.cost
+            True,
+            value * scaling,
+            result.noise_scale,
+            result.epsilon,
+            result.delta,
+            result.private,
+            result.strategy,
+            result.cost,
         )
 
     def _constant(self, features: int) -> float | None:
@@ -224,7 +238,15 @@ class LinearRegression(RegressorMixin, PrivateEstimator):
         scale = rule.sensitivity * forecast.noise
         certain = rule.threshold + (1.0 + forecast.certain) * rule.lipschitz
         return Plan(
-            self.strategy, n, n_features, "smallest eigenvalue of X'X", scale, p * scale**2, rule.threshold, certain, budget.delta
+            self.strategy,
+            n,
+            n_features,
+            "smallest eigenvalue of X'X",
+            scale,
+            p * scale**2,
+            rule.threshold,
+            certain,
+            budget.delta,
         )
 
     def predict(self, X: Any) -> Array:

@@ -67,20 +67,31 @@ def sharp_numerator(x_bound: float, y_bound: float, coef_bound: float, dimension
     return 2.0 * (a + d * cosine) * math.sqrt(1.0 - cosine * cosine)
 
 
-def tight_rule(n: int, dimension: int, x_bound: float, y_bound: float, coef_bound: float, c0: float, group: int) -> SafetyRule:
+def tight_rule(
+    n: int, dimension: int, x_bound: float, y_bound: float, coef_bound: float, c0: float, group: int
+) -> SafetyRule:
     """L = k R^2 and alpha = k D(R_t)/b0, widened by rounding. ``x_bound`` includes the constant column. proof: sharp"""
     numerator = group * sharp_numerator(x_bound, y_bound, coef_bound, dimension)
     return _rule(n, dimension, x_bound, y_bound, coef_bound, c0, group * x_bound**2, numerator)
 
 
-def paper_rule(n: int, dimension: int, x_bound: float, y_bound: float, coef_bound: float, c0: float, group: int) -> SafetyRule:
+def paper_rule(
+    n: int, dimension: int, x_bound: float, y_bound: float, coef_bound: float, c0: float, group: int
+) -> SafetyRule:
     """The published constants: L = 2 R^2 and alpha = 4 R^2 R_t/(c0 n). proof: published"""
     numerator = group * 4.0 * x_bound**2 * coef_bound
     return _rule(n, dimension, x_bound, y_bound, coef_bound, c0, group * 2.0 * x_bound**2, numerator)
 
 
 def _rule(
-    n: int, dimension: int, x_bound: float, y_bound: float, coef_bound: float, c0: float, lipschitz: float, numerator: float
+    n: int,
+    dimension: int,
+    x_bound: float,
+    y_bound: float,
+    coef_bound: float,
+    c0: float,
+    lipschitz: float,
+    numerator: float,
 ) -> SafetyRule:
     threshold = c0 * n
     norm = n * x_bound**2

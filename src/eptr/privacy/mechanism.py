@@ -44,7 +44,7 @@ class Cost:
 
     epsilon: float
     delta: float
-    kind: str  # "ladder", "logistic", "laplace", "gaussian" or "approximate-gaussian"
+    kind: str  # "ladder", "logistic", "laplace", "gaussian", "approximate-gaussian", or "basic" for a sum of claims
     mu: float
     p0: float | None = None  # ladders only
     failure: float = 0.0  # approximate-gaussian only: the delta' that adds up

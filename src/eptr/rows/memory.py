@@ -64,9 +64,13 @@ class MemoryRows:
         for x, y in self._blocks():
             # A finite sum proves finite terms; an overflowing one is looked at value by value.
             if not np.isfinite(x.sum(dtype=np.float64)) and not np.all(np.isfinite(x)):
-                raise InputError("X contains NaN or infinity; clean it, or pass invalid='drop' to give such rows no weight.")
+                raise InputError(
+                    "X contains NaN or infinity; clean it, or pass invalid='drop' to give such rows no weight."
+                )
             if not self.codes and not np.isfinite(y.sum(dtype=np.float64)) and not np.all(np.isfinite(y)):
-                raise InputError("y contains NaN or infinity; clean it, or pass invalid='drop' to give such rows no weight.")
+                raise InputError(
+                    "y contains NaN or infinity; clean it, or pass invalid='drop' to give such rows no weight."
+                )
 
     def sum(self, fn: RowFunction) -> tuple[Array, ...]:
         from threadpoolctl import threadpool_limits

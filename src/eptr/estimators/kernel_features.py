@@ -1,0 +1,134 @@
+"""Kernels, and public features whose inner products stand for them.  Proof: kernel_features.md."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+
+from ..rows.exact import product_grid, toward_zero
+
+__all__ = ["KERNELS", "Axis", "Kernel", "TensorFeatures", "tensor_features"]
+
+Array = NDArray[np.float64]
+_RIDGE = 1e-9
+_ARITHMETIC = 1e-6  # covers the rounding of the triangular solves: condition 1e9 times 1e-16, with margin
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A one-dimensional profile k(|u|) with values in [0, 1] and k(0) = 1; axes multiply."""
+
+    profile: Callable[[Array], Array]
+    integral: float
+    spacing: float  # anchors per axis are this many bandwidths apart
+    positive_definite: bool = True
+
+
+# proof: kernels
+KERNELS = {
+    "gaussian": Kernel(lambda u: np.exp(-0.5 * u * u), math.sqrt(2.0 * math.pi), 0.75),
+    "laplace": Kernel(lambda u: np.exp(-u), 2.0, 0.25),
+    "wendland": Kernel(lambda u: np.maximum(1.0 - u, 0.0) ** 4 * (4.0 * u + 1.0), 2.0 / 3.0, 0.25),
+    "epanechnikov": Kernel(lambda u: np.maximum(1.0 - u * u, 0.0), 4.0 / 3.0, 0.25, positive_definite=False),
+}
+
+
+class Axis:
+    """Features phi(x) = C^-1 k(Z, x) of one coordinate, K_ZZ + ridge = C C', Z evenly spaced on the domain."""
+
+    def __init__(self, kernel: Kernel, low: float, high: float, bandwidth: float, count: int) -> None:
+        self.kernel, self.bandwidth = kernel, bandwidth
+        self.anchors = np.linspace(low, high, count) if count > 1 else np.array([0.5 * (low + high)])
+        gram = self._kernel(self.anchors)
+        self.factor = cholesky(gram + _RIDGE * np.eye(count), lower=True)
+        self.inverse = solve_triangular(self.factor, np.eye(count), lower=True)
+        probe = np.linspace(low, high, 32 * count + 1)
+        # A public guess of the largest residual; `features` enforces it row by row. proof: residual
+        self.residual = min(1.0, 1.05 * float(np.max(self._residual(self._raw(probe)))) + _ARITHMETIC)
+
+    def _kernel(self, x: Array) -> Array:
+        return self.kernel.profile(np.abs(self.anchors[:, None] - x[None, :]) / self.bandwidth)
+
+    def _raw(self, x: Array) -> Array:
+        return np.asarray(self.inverse @ self._kernel(x))
+
+    @staticmethod
+    def _residual(phi: Array) -> Array:
+        return np.asarray(1.0 - np.einsum("ij,ij->j", phi, phi))
+
+    def features(self, x: Array) -> Array:
+        """One column per value; norm at most 1, and zero where the anchors do not represent the value."""
+        phi = self._raw(x)
+        left = self._residual(phi)
+        phi *= np.where(left > self.residual, 0.0, 1.0 / np.sqrt(np.maximum(1.0, 1.0 - left) * (1.0 + 1e-12)))
+        return phi
+
+
+@dataclass(frozen=True, slots=True)
+class TensorFeatures:
+    """phi(x) = phi_1(x_1) (x) ... (x) phi_d(x_d), kept as two factors so that sums are matrix products."""
+
+    axes: tuple[Axis, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of features of the two factors."""
+        sizes = [len(a.anchors) for a in self.axes]
+        half = (len(sizes) + 1) // 2
+        return math.prod(sizes[:half]), math.prod(sizes[half:])
+
+    def inflation(self, n: int) -> float:
+        """sqrt(1 + r), plus the rounding of quantised features: what counts cost beyond the sums. proof: counts"""
+        left, right = self.shape
+        grid = product_grid(n, 1.0)
+        worst = max(axis.residual for axis in self.axes) + 4.0 * grid * math.sqrt(left * right)
+        return math.sqrt(1.0 + worst) + 4.0 * grid * math.sqrt(left * right)
+
+    def factors(self, x: Array) -> tuple[Array, Array]:
+        """The two factors, one column per row of ``x``."""
+        half = (len(self.axes) + 1) // 2
+        parts = [axis.features(x[:, j]) for j, axis in enumerate(self.axes)]
+        return _outer(parts[:half], len(x)), _outer(parts[half:], len(x))
+
+    def sums(self, x: Array, target: Array, n: int, keep: NDArray[np.bool_] | None) -> Array:
+        """Exact block sums of phi(x) t and phi(x), |t| <= 1, stacked: shape (2, left, right). proof: counts"""
+        grid = product_grid(n, 1.0)
+        left, right = self.factors(x)
+        if keep is not None:
+            right = right * keep
+        left, right = toward_zero(left, grid, out=left), toward_zero(right, grid)
+        return np.stack([left @ toward_zero(right * target, grid).T, left @ right.T])
+
+    def evaluate(self, x: Array, released: Array) -> Array:
+        """phi(x)'S and phi(x)'C for released (2, left, right) sums."""
+        left, right = self.factors(x)
+        return np.stack([np.einsum("ij,ij->j", left, s @ right) for s in released])
+
+
+def _outer(parts: list[Array], n: int) -> Array:
+    """Column-wise tensor product."""
+    start = np.ones((1, n))
+    return reduce(lambda a, b: (a[:, None, :] * b[None, :, :]).reshape(-1, n), parts, start)
+
+
+def tensor_features(
+    kernel: Kernel, domain: list[tuple[float, float]], bandwidths: list[float], cap: int
+) -> TensorFeatures:
+    """Anchors per axis by bandwidth; if the product exceeds ``cap`` all axes are thinned alike."""
+    counts = [
+        max(2, math.ceil((high - low) / (kernel.spacing * h)) + 1)
+        for (low, high), h in zip(domain, bandwidths, strict=True)
+    ]
+    while math.prod(counts) > cap and max(counts) > 2:
+        widest = max(range(len(counts)), key=counts.__getitem__)
+        counts[widest] = max(2, int(counts[widest] * 0.9))
+    while math.prod(counts) > cap:  # many dimensions: an axis without structure gets a single anchor
+        counts[counts.index(max(counts))] = 1
+    axes = [Axis(kernel, low, high, h, m) for (low, high), h, m in zip(domain, bandwidths, counts, strict=True)]
+    return TensorFeatures(tuple(axes))
