@@ -98,11 +98,16 @@ def _decode(value: Any) -> Any:
     return [_decode(v) for v in value["list"]]
 
 
+_TESTED = (
+    "A private test checked that the data are far from any dataset on which one row matters much (efficient "
+    "propose-test-release, {}), and the estimate was released with Gaussian noise calibrated to its local sensitivity"
+)
 _HOW = {
-    "refined": "Bounded sums over the rows were released with Gaussian noise in several adaptive steps, composed by Gaussian differential privacy",
-    "tight": "A private test checked that the data are far from any dataset on which one row matters much (efficient propose-test-release with the largest possible test), and the estimate was released with Gaussian noise calibrated to its local sensitivity",
-    "paper": "A private test checked that the data are far from any dataset on which one row matters much (efficient propose-test-release, published constants), and the estimate was released with Gaussian noise calibrated to its local sensitivity",
-}  # fmt: skip
+    "refined": "Bounded sums over the rows were released with Gaussian noise in several adaptive steps, composed by "
+    "Gaussian differential privacy",
+    "tight": _TESTED.format("with the largest possible test"),
+    "paper": _TESTED.format("published constants"),
+}
 
 
 def privacy_statement(estimator: Any) -> str:
@@ -110,25 +115,24 @@ def privacy_statement(estimator: Any) -> str:
     r: Release = estimator.release_
     if not r.private:
         return (
-            "This fit was made with a fixed random seed. It is reproducible and carries NO privacy guarantee; it must not be "
-            "published if the rows are sensitive.\n\nFit again with random_state=None to obtain a private result."
+            "This fit was made with a fixed random seed. It is reproducible and carries NO privacy guarantee; it must not "
+            "be published if the rows are sensitive.\n\nFit again with random_state=None to obtain a private result."
         )
     people = estimator.rows_per_person
     unit = "one row" if people == 1 else f"up to {people} rows that belong to one person"
-    outcome = (
-        ""
-        if r.replied
-        else ' The answer was "no reply": the published values are a public fallback, not a function of the data.'
-    )
-    first = (
-        f"The {type(estimator).__name__} parameters were computed under ({r.epsilon:g}, {r.delta:g})-differential privacy: replacing {unit} "
-        f"of the dataset by any other changes the probability of every possible published outcome by at most a factor exp({r.epsilon:g}) = "
-        f"{math.exp(min(r.epsilon, 700)):.3g}, up to an additional {r.delta:g}. {_HOW[r.strategy]}. The noise was drawn exactly, from a cryptographic source.{outcome}"
-    )
-    second = (
-        "The number of rows, the names of the columns, the bounds and all settings are treated as public and were fixed without looking at the data"
-        + (", and so were the class labels" if hasattr(estimator, "classes_") else "")
-        + ". The guarantee covers this one release; other releases from the same rows add to its cost. It does not cover scores or diagnostics computed "
-        "directly on the rows, the time the computation took, or the check that values are finite. Anything computed from the published parameters alone is covered."
-    )
-    return f"{first}\n\n{second}"
+    silent = 'The answer was "no reply": the published values are a public fallback, not a function of the data.'
+    first = [
+        f"The {type(estimator).__name__} parameters were computed under ({r.epsilon:g}, {r.delta:g})-differential privacy:",
+        f"replacing {unit} of the dataset by any other changes the probability of every possible published outcome by at",
+        f"most a factor exp({r.epsilon:g}) = {math.exp(min(r.epsilon, 700)):.3g}, up to an additional {r.delta:g}.",
+        f"{_HOW[r.strategy]}. The noise was drawn exactly, from a cryptographic source.",
+        *([] if r.replied else [silent]),
+    ]
+    labels = ", and so were the class labels" if hasattr(estimator, "classes_") else ""
+    second = [
+        "The number of rows, the names of the columns, the bounds and all settings are treated as public and were fixed",
+        f"without looking at the data{labels}. The guarantee covers this one release; other releases from the same rows",
+        "add to its cost. It does not cover scores or diagnostics computed directly on the rows, the time the computation",
+        "took, or the check that values are finite. Anything computed from the published parameters alone is covered.",
+    ]
+    return " ".join(first) + "\n\n" + " ".join(second)

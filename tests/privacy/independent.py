@@ -33,7 +33,10 @@ def ladder_delta(numerators, bits, mu, epsilon):
         growth = Fraction(str(mpmath.exp(mpmath.mpf(epsilon))))
     worst = [p[0]]
     for low, high in ((numerators[:-1], numerators[1:]), (numerators[1:], numerators[:-1])):
-        silence = [max(0.0, float(Fraction(one - a, one) - growth * Fraction(one - b, one))) for a, b in zip(low, high)]
+        silence = [
+            max(0.0, float(Fraction(one - a, one) - growth * Fraction(one - b, one)))
+            for a, b in zip(low, high, strict=True)
+        ]
         a, b = np.array([m / one for m in low]), np.array([m / one for m in high])
         worst.append(np.max(np.array(silence) + reply_term(a, b, mu, epsilon)))
     worst.append(np.max(reply_term(p, p, mu, epsilon)))

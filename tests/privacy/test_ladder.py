@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def test_ladder_never_exceeds_delta_by_an_independent_route(block):
     for epsilon, delta, slack, share in list(random_settings(2000))[block::8]:
         steps = build(epsilon, delta, slack, share)
         assert independent.ladder_delta(steps.numerators, steps.bits, steps.mu, epsilon) <= delta
-        assert all(a < b for a, b in zip(steps.numerators, steps.numerators[1:], strict=False))
+        assert all(a < b for a, b in pairwise(steps.numerators))
         assert steps.numerators[-1] == 1 << steps.bits
         assert steps.probabilities[-1] == 1.0
 
@@ -67,7 +68,7 @@ def test_no_rung_can_be_raised(epsilon, delta, slack):
     steps = build(epsilon, delta, slack)
     p = [Fraction(m, 1 << steps.bits) for m in steps.numerators]
     assert p[0] * (1 + Fraction(1, 10**6)) > delta
-    for before, here in zip(p[:-2], p[1:-1], strict=True):
+    for before, here in pairwise(p[:-1]):
         raised = here + Fraction(1, 10**6) * min(here, 1 - here)
         broken = max(hockey_stick(before, raised, steps.mu, epsilon), hockey_stick(raised, before, steps.mu, epsilon))
         assert broken > delta

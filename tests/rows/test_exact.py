@@ -9,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eptr
-from eptr.rows.exact import product_grid, project, sum_grid, toward_zero
+from eptr.rows.exact import product_grid, shrink_factors, sum_grid, toward_zero
+from eptr.rows.exact import project as project_units
+
+
+def project(rows, radius, grid):
+    return project_units(rows, shrink_factors(rows, radius), grid)
 
 
 @given(n=st.integers(1, 10**12), bound=st.floats(1e-100, 1e100))
@@ -41,7 +46,8 @@ def test_without_the_grid_order_matters():
 def test_gram_matrices_are_the_same_bits_whatever_the_order():
     rng = np.random.default_rng(1)
     n, p, radius = 50_001, 7, 4.0
-    x = project(rng.normal(size=(n, p)) * 3, radius, product_grid(n, radius))
+    grid = product_grid(n, radius)
+    x = project(rng.normal(size=(n, p)) * 3, radius, grid) * grid
     expected = x.T @ x
     order = rng.permutation(n)
     np.testing.assert_array_equal(x[order].T @ x[order], expected)
@@ -55,7 +61,8 @@ def test_gram_matrices_are_the_same_bits_whatever_the_order():
     radius=st.floats(1e-3, 1e6),
 )
 def test_projection_never_leaves_the_ball(rows, radius):
-    x = project(np.array(rows), radius, product_grid(1000, radius))
+    grid = product_grid(1000, radius)
+    x = project(np.array(rows), radius, grid) * grid
     for row in x.tolist():
         assert sum(Fraction(v) ** 2 for v in row) <= Fraction(radius) ** 2
 
@@ -64,8 +71,8 @@ def test_projection_keeps_what_is_inside_up_to_the_grid():
     rng = np.random.default_rng(2)
     x = rng.uniform(-1, 1, size=(1000, 3))
     grid = product_grid(1000, 2.0)
-    assert np.max(np.abs(project(x, 2.0, grid) - x)) <= grid
-    far = project(x * 1e9, 2.0, grid)
+    assert np.max(np.abs(project(x, 2.0, grid) * grid - x)) <= grid
+    far = project(x * 1e9, 2.0, grid) * grid
     np.testing.assert_allclose(np.linalg.norm(far, axis=1), 2.0, atol=3 * grid)
 
 

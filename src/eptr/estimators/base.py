@@ -32,7 +32,7 @@ RADIUS_RANGE = (2.0**-30, 2.0**30)
 
 
 class NoisyScore:
-    """Leftmost base: tells scikit-learn that accuracy on a few dozen rows is not promised, since noise may swamp them."""
+    """Leftmost base: tells scikit-learn that accuracy on a few dozen rows is not promised: noise may swamp them."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

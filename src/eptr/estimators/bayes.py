@@ -196,7 +196,7 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
 
     def _fit_tested(self, rows: Rows, budget: Budget) -> Release:
         classes, p = len(self.classes_), rows.n_features
-        rule = self._rule(rows.n, classes)
+        rule = self._rule(rows.n, classes, self.x_bound_)
         sums = class_sums(rows, classes, self.x_bound_)
         beta = float(sums.counts.min())
         options = {"ledger": self.ledger, "random_state": self.random_state}
@@ -224,10 +224,10 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
             True, value, result.noise_scale, result.epsilon, result.delta, result.private, result.strategy, result.cost
         )
 
-    def _rule(self, n: int, classes: int) -> ClassRule:
+    def _rule(self, n: int, classes: int, bound: float) -> ClassRule:
         if self.strategy == "paper":
-            return paper_rule(n, self.x_bound_, self.c0, self.rows_per_person)
-        return tight_rule(n, classes, self.x_bound_, self.c0, self.rows_per_person)
+            return paper_rule(n, bound, self.c0, self.rows_per_person)
+        return tight_rule(n, classes, bound, self.c0, self.rows_per_person)
 
     def _fallback_parameters(self, features: int, noise: NoiseSource) -> tuple[Array, Array]:
         classes = len(self.classes_)
@@ -246,13 +246,12 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
         bound = self._bound("x_bound", "plan() needs it as a number.")
         if isinstance(bound, str):
             raise InputError("plan() needs x_bound as a number.")
-        self.x_bound_ = bound
         numbers = n_classes * n_features
         if self.strategy == "refined":
             # Classes of equal size, rows clipped at the worst radius: the true noise is smaller.
             scale = 2.0 * bound / (budget.mu * math.sqrt(1.0 - CENTRE_SHARE - SPREAD_SHARE)) * n_classes / n
             return Plan("refined", n, n_features, "", scale, numbers * scale**2, 0.0, 0.0, 0.0)
-        rule = self._rule(n, n_classes)
+        rule = self._rule(n, n_classes, bound)
         forecast = forecast_test(self.strategy, budget.epsilon, budget.delta)
         scale = rule.sensitivity * forecast.noise
         certain = rule.threshold + (1.0 + forecast.certain) * rule.lipschitz

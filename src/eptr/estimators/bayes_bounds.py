@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rows.exact import project, sum_grid
+from ..rows.exact import project, shrink_factors, sum_grid
 from ..rows.memory import Rows
 
 __all__ = ["ClassRule", "ClassSums", "class_sums", "paper_rule", "tight_rule"]
@@ -42,8 +42,9 @@ def class_sums(rows: Rows, classes: int, radius: float, centres: Array | None = 
     def block(x: Array, y: Array, keep: Keep) -> tuple[Array, ...]:
         member = np.zeros((classes, len(y)))
         member[y, np.arange(len(y))] = 1.0 if keep is None else keep
-        v = project(x if centres is None else x - centres[y], radius, grid)
-        return member.sum(axis=1), member @ v
+        away = x if centres is None else x - centres[y]
+        units = project(away, shrink_factors(away, radius), grid)
+        return member.sum(axis=1), (member @ units) * grid
 
     return ClassSums(*rows.sum(block))
 

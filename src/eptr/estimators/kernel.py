@@ -278,7 +278,7 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
     def _random_answers(self, noise: NoiseSource, count: int) -> Array:
         from scipy.special import ndtr
 
-        return self.y_radius_ * (2.0 * ndtr(noise.gaussian(np.zeros(count), 1.0)) - 1.0)
+        return np.asarray(self.y_radius_ * (2.0 * ndtr(noise.gaussian(np.zeros(count), 1.0)) - 1.0))
 
     def plan(self, n: int, n_features: int) -> Plan:
         """Noise, threshold and error terms of a fit with these settings; needs no data."""

@@ -150,10 +150,10 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
         if bought[1]:
             y_bound = private_quantile(rows, lambda x, y: np.abs(y), RADIUS_LEVEL, **options)  # type: ignore[arg-type]
         mu *= math.sqrt(1.0 - RADIUS_SHARE * sum(bought)) * (1.0 - 1e-15)
-        self.x_bound_, self.y_bound_ = float(x_bound), float(y_bound)
-        constant = self._constant(rows.n_features)
-        fit = refined_fit(rows, self.x_bound_, self.y_bound_, constant, mu, noise, group)
-        scaling = self._scaling(rows.n_features)
+        x_bound, y_bound = self.x_bound_, self.y_bound_ = float(x_bound), float(y_bound)
+        constant = self._constant(x_bound, rows.n_features)
+        fit = refined_fit(rows, x_bound, y_bound, constant, mu, noise, group)
+        scaling = self._scaling(x_bound, rows.n_features)
         errors = standard_errors(fit, rows.n)
         self.covariance_ = scaling[:, None] * errors * scaling
         self.residual_scale_ = math.sqrt(fit.spread) / fit.slope
@@ -161,12 +161,16 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
 
     def _fit_tested(self, rows: Rows, budget: Budget, x_bound: float, y_bound: float) -> Release:
         self.x_bound_, self.y_bound_ = x_bound, y_bound
-        rule, dimension = self._rule(rows.n, rows.n_features)
-        clip = min(y_bound, self._norm(rows.n_features) * self.coef_bound) if self.strategy == "paper" else y_bound
-        sums = moments(rows, x_bound, clip, self._constant(rows.n_features))
+        rule, dimension = self._rule(rows.n, rows.n_features, x_bound, y_bound)
+        clip = (
+            min(y_bound, self._norm(x_bound, rows.n_features) * self.coef_bound)
+            if self.strategy == "paper"
+            else y_bound
+        )
+        sums = moments(rows, x_bound, clip, self._constant(x_bound, rows.n_features), weighted=self.strategy == "tight")
         beta = smallest_eigenvalue(sums.gram)
         options = {"ledger": self.ledger, "random_state": self.random_state}
-        scaling = self._scaling(rows.n_features)
+        scaling = self._scaling(x_bound, rows.n_features)
 
         def estimate() -> Array:
             return solve(sums, self.coef_bound)
@@ -195,21 +199,21 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
             result.cost,
         )
 
-    def _constant(self, features: int) -> float | None:
-        return self.x_bound_ / math.sqrt(features) if self.fit_intercept else None
+    def _constant(self, x_bound: float, features: int) -> float | None:
+        return x_bound / math.sqrt(features) if self.fit_intercept else None
 
-    def _norm(self, features: int) -> float:
-        return math.hypot(self.x_bound_, self._constant(features) or 0.0)
+    def _norm(self, x_bound: float, features: int) -> float:
+        return math.hypot(x_bound, self._constant(x_bound, features) or 0.0)
 
-    def _scaling(self, features: int) -> Array:
+    def _scaling(self, x_bound: float, features: int) -> Array:
         """From coefficients of (x, constant) to slopes and intercept."""
-        constant = self._constant(features)
+        constant = self._constant(x_bound, features)
         return np.ones(features) if constant is None else np.append(np.ones(features), constant)
 
-    def _rule(self, n: int, features: int) -> tuple[SafetyRule, int]:
+    def _rule(self, n: int, features: int, x_bound: float, y_bound: float) -> tuple[SafetyRule, int]:
         dimension = features + bool(self.fit_intercept)
         rule = tight_rule if self.strategy == "tight" else paper_rule
-        arguments = self._norm(features), self.y_bound_, self.coef_bound, self.c0, self.rows_per_person
+        arguments = self._norm(x_bound, features), y_bound, self.coef_bound, self.c0, self.rows_per_person
         return rule(n, dimension, *arguments), dimension
 
     def _fallback_coefficients(self, features: int) -> Array:
@@ -227,13 +231,12 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
         bounds = [self._bound(name, "plan() needs it as a number.") for name in ("x_bound", "y_bound")]
         if "private" in bounds:
             raise InputError("plan() needs x_bound and y_bound as numbers.")
-        self.x_bound_, self.y_bound_ = float(bounds[0]), float(bounds[1])
         p = n_features + bool(self.fit_intercept)
         if self.strategy == "refined":
             # The last step has about half of the budget; gradients of size c put 2c/(n mu_T) on a whitened coordinate.
             scale = 2.0 * math.sqrt(p) / (n * gaussian_mu(budget.epsilon, budget.delta) * math.sqrt(0.38))
             return Plan("refined", n, n_features, "", scale, p * scale**2, 0.0, 0.0, 0.0)
-        rule, _ = self._rule(n, n_features)
+        rule, _ = self._rule(n, n_features, float(bounds[0]), float(bounds[1]))
         forecast = forecast_test(self.strategy, budget.epsilon, budget.delta, DEFAULT_SLACK)
         scale = rule.sensitivity * forecast.noise
         certain = rule.threshold + (1.0 + forecast.certain) * rule.lipschitz

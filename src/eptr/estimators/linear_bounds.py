@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rows.exact import product_grid, project, toward_zero
+from ..rows.exact import product_grid, project, shrink_factors
 from ..rows.memory import Rows
 
 __all__ = ["Moments", "SafetyRule", "moments", "paper_rule", "sharp_numerator", "solve", "tight_rule"]
@@ -36,20 +36,27 @@ class Moments:
     square: Array
 
 
-def moments(rows: Rows, x_bound: float, y_bound: float, constant: float | None) -> Moments:
-    """One pass. The constant column ``constant`` comes last; None means no intercept. proof: moments"""
+def moments(rows: Rows, x_bound: float, y_bound: float, constant: float | None, *, weighted: bool = True) -> Moments:
+    """One pass. The constant column ``constant`` comes last; None means no intercept. proof: moments
+
+    ``weighted``: a row beyond the bound is shortened together with its constant and its y, which weights it down
+    without bias. Otherwise, as published, x is projected alone.
+    """
     x_grid, y_grid = product_grid(rows.n, max(x_bound, constant or 0.0)), product_grid(rows.n, y_bound)
-    column = None if constant is None else float(toward_zero(np.array(constant), x_grid))
+    column = None if constant is None else math.trunc(constant / x_grid)
 
     def block(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
-        z = project(x, x_bound, x_grid)
-        t = toward_zero(np.clip(y, -y_bound, y_bound), y_grid)
-        if column is None:
-            return z.T @ z, z.T @ t, t @ t
-        ones = np.full(len(z), column) if keep is None else column * keep
-        side = ones @ z
-        gram = np.block([[z.T @ z, side[:, None]], [side[None, :], np.array([[ones @ ones]])]])
-        return gram, np.append(z.T @ t, ones @ t), t @ t
+        factors = shrink_factors(x, x_bound)
+        z = project(x, factors, x_grid)
+        weight = factors if weighted and factors is not None else np.ones(len(z))
+        t = np.trunc(np.clip(y * weight, -y_bound, y_bound) / y_grid)
+        gram, cross = z.T @ z, z.T @ t
+        if column is not None:
+            ones = np.trunc(column * (weight if keep is None else weight * keep))
+            side = ones @ z
+            gram = np.block([[gram, side[:, None]], [side[None, :], np.array([[ones @ ones]])]])
+            cross = np.append(cross, ones @ t)
+        return gram * x_grid**2, cross * (x_grid * y_grid), np.asarray(t @ t * y_grid**2)
 
     return Moments(*rows.sum(block))
 

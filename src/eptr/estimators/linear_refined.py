@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..privacy.noise import NoiseSource
-from ..rows.exact import sum_grid, toward_zero
+from ..rows.exact import shrink_factors, sum_grid, toward_zero
 from ..rows.memory import Rows
 from .linear_bounds import moments
 from .quantile import private_quantile
@@ -20,8 +20,7 @@ Array = NDArray[np.float64]
 Keep = NDArray[np.bool_] | None
 
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
-STEPS = 4
-LARGE = 20_000.0  # three steps are enough once n mu^3 exceeds this: each leaves about 18/(sqrt(n) mu) of the error
+STEPS = ((75.0, 4), (150.0, 3), (math.inf, 2))  # steps while sqrt(n) mu is below: clearer data need fewer
 GRAM_SHARE = 0.20
 SQUARE_SHARE = 0.02  # on y'y, which sets the clipping of the first step
 QUANTILE_SHARE = 0.04  # on a quantile of the gradient norms, which sets that of the others
@@ -29,9 +28,9 @@ SPREAD_SHARE = 0.02
 GROWTH = 2.0  # each step has this much more budget than the one before
 LEVEL = 0.85  # quantile of the gradient norms at which they are clipped ...
 LEVEL_RATE = 6.0  # ... or 1 - LEVEL_RATE/(sqrt(n) mu), whichever is larger: little noise needs little clipping
-FIRST_CLIP = 2.0  # the first step clips at this multiple of sqrt(p mean(y^2)), the typical size of its gradients
+FIRST_CLIP = (2.0, 5.0, 40.0)  # the first step clips at sqrt(n) mu/40, within [2, 5], times sqrt(p mean(y^2))
 FLOOR = 1.5  # eigenvalues of the noisy Gram matrix are floored at FLOOR sd sqrt(p)
-REACH = 16.0  # the steps see rows up to this multiple of the bounds; only the Gram matrix needs the bounds themselves
+REACH = 16.0  # the steps see y up to this multiple of its bound; clipping gradients is what bounds a row's influence
 _ROW_BITS = 26
 
 
@@ -54,7 +53,8 @@ def refined_fit(
     """T passes over the rows; every pass releases one bounded sum. The whole is mu-GDP. proof: composition"""
     n, p = rows.n, rows.n_features + (constant is not None)
     norm = math.hypot(x_bound, constant or 0.0)
-    steps = STEPS - (n * mu**3 > LARGE)
+    clarity = math.sqrt(n) * mu
+    steps = next(count for below, count in STEPS if clarity < below)
     weights = GROWTH ** np.arange(steps)
     step_shares = (1.0 - GRAM_SHARE - SQUARE_SHARE - QUANTILE_SHARE - SPREAD_SHARE) * weights / weights.sum()
 
@@ -72,9 +72,10 @@ def refined_fit(
     shrink = np.clip(eigenvalues / floored, 0.05, 1.0)
 
     largest = math.sqrt(n / float(floored[0])) * norm * y_bound
-    level = 1.0 - min(1.0 - LEVEL, LEVEL_RATE / (math.sqrt(n) * mu))
+    level = 1.0 - min(1.0 - LEVEL, LEVEL_RATE / clarity)
     phi, scales = np.zeros(p), []
-    clip = FIRST_CLIP * math.sqrt(p * max(square / n, 1e-4 * y_bound**2))
+    least, most, rate = FIRST_CLIP
+    clip = min(max(clarity / rate, least), most) * math.sqrt(p * max(square / n, 1e-4 * y_bound**2))
     spread = slope = 1.0
     for t, share in enumerate(step_shares):
         gradient = _Gradient(x_bound, y_bound, constant, whitening, _round_public(whitening @ phi, bits))
@@ -115,9 +116,8 @@ class _Gradient:
     """Whitened gradients z (y - z'phi) at released parameters, clipped jointly to a norm."""
 
     def __init__(self, x_bound: float, y_bound: float, constant: float | None, whitening: Array, theta: Array) -> None:
-        reach = REACH * max(x_bound, constant or 0.0)
-        self.grid = 2.0 ** (math.frexp(reach)[1] - _ROW_BITS)
-        self.x_limit, self.y_limit = math.floor(REACH * x_bound / self.grid), REACH * y_bound
+        self.grid = 2.0 ** (math.frexp(max(x_bound, constant or 0.0))[1] - _ROW_BITS)
+        self.x_bound, self.y_limit = x_bound, REACH * y_bound
         self.p = len(whitening)
         features = self.p - (constant is not None)
         column = 0.0 if constant is None else float(toward_zero(np.array(constant), self.grid))
@@ -128,17 +128,18 @@ class _Gradient:
     def _parts(self, x: Array, y: Array, keep: Keep = None) -> tuple[Array, Array, Array]:
         """z (one *column* per row, so that what follows is contiguous), the residual and |z|.
 
-        The dot products are exact, the rest is element-wise. proof: bits
+        A row beyond the bound is shortened together with its y and its constant: weighted least squares, whose
+        weights depend on x alone, so nothing is biased. The dot products are exact, the rest is element-wise. proof: bits
         """
-        units = np.multiply(x, 1.0 / self.grid)
+        shorten = shrink_factors(x, self.x_bound)
+        units = x * (1.0 / self.grid) if shorten is None else x * (shorten / self.grid)[:, None]
         np.rint(units, out=units)
-        if max(units.max(), -units.min()) > self.x_limit:
-            np.clip(units, -self.x_limit, self.x_limit, out=units)
-        z = self.map @ units.T
+        z, fit = self.map @ units.T, units @ self.slopes
         if self.shift.size:
-            z += self.shift
-        residual = np.clip(y, -self.y_limit, self.y_limit)
-        residual -= units @ self.slopes + self.offset
+            z += self.shift if shorten is None else self.shift * shorten
+            fit += self.offset if shorten is None else self.offset * shorten
+        target = np.clip(y, -self.y_limit, self.y_limit)
+        residual = (target if shorten is None else target * shorten) - fit
         if keep is not None:
             residual = np.where(keep, residual, 0.0)
         return z, residual, np.sqrt(np.einsum("ij,ij->j", z, z))

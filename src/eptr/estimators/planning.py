@@ -40,9 +40,8 @@ class Plan:
         lines.append(f"  noise on each number      {self.noise_scale:.4g}")
         lines.append(f"  expected squared noise    {self.noise_error:.4g}")
         if self.always_replies_from > 0:
-            lines.append(
-                f"  {self.safety} must exceed  {self.threshold:.4g}; a reply is certain from {self.always_replies_from:.4g}"
-            )
+            lines.append(f"  {self.safety} must exceed  {self.threshold:.4g}")
+            lines.append(f"  a reply is certain from   {self.always_replies_from:.4g}")
         else:
             lines.append("  never refuses")
         return "\n".join(lines)

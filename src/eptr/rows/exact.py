@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, positive
 
-__all__ = ["product_grid", "project", "sum_grid", "toward_zero"]
+__all__ = ["product_grid", "project", "shrink_factors", "sum_grid", "toward_zero"]
 
 Array = NDArray[np.float64]
 
@@ -34,17 +34,21 @@ def toward_zero(values: Array, grid: float, out: Array | None = None) -> Array:
     return np.asarray(np.multiply(units, grid, out=out))
 
 
-def project(rows: Array, radius: float, grid: float) -> Array:
-    """Rows scaled into the ball of ``radius``, then quantised: every norm is at most ``radius``, exactly.
+def shrink_factors(rows: Array, radius: float) -> Array | None:
+    """Factors that bring every row into the ball of ``radius``; None if all rows are inside. proof: ball
 
-    A row whose squared norm overflows becomes zero. The result is a new array. proof: ball
+    A row whose squared norm overflows gets the factor 0.
     """
-    p = rows.shape[1]
-    with np.errstate(over="ignore"):
+    safe = radius * (1.0 - (rows.shape[1] + 8) * 2.0**-52)
+    with np.errstate(over="ignore", divide="ignore"):
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    safe = radius * (1.0 - (p + 8) * 2.0**-52)
-    with np.errstate(divide="ignore"):
-        factors = np.minimum(safe / norms, 1.0)
-    # In units of the grid (a power of two, so the division is exact), truncated, and back.
-    scaled = rows * (factors / grid)[:, None]
-    return np.multiply(np.trunc(scaled, out=scaled), grid, out=scaled)
+        return None if norms.max(initial=0.0) <= safe else np.minimum(safe / norms, 1.0)
+
+
+def project(rows: Array, factors: Array | None, grid: float) -> Array:
+    """Rows times their shrink factors, quantised toward zero **in units of the grid**: whole numbers.
+
+    Sum them, then multiply by the grid, a power of two. Every norm is at most the radius, exactly. A new array.
+    """
+    units = rows * (1.0 / grid) if factors is None else rows * (factors / grid)[:, None]
+    return np.asarray(np.trunc(units, out=units))
