@@ -16,11 +16,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import eptr
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning"),
-    pytest.mark.filterwarnings("ignore::eptr.NoReplyWarning"),
-]
-
 STRATEGIES = ("refined", "tight", "paper")
 ESTIMATORS = [
     *(eptr.BayesClassifier(x_bound=20.0, classes="public", strategy=s) for s in STRATEGIES),

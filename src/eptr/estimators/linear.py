@@ -220,7 +220,10 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
         size = features + bool(self.fit_intercept)
         if self.fallback is None or (isinstance(self.fallback, str) and self.fallback == "paper"):
             return np.zeros(size)
-        value = np.asarray(self.fallback, dtype=float)
+        try:
+            value = np.asarray(self.fallback, dtype=float)
+        except (TypeError, ValueError):
+            value = np.empty(0)
         if value.shape != (size,) or not np.all(np.isfinite(value)):
             raise InputError(f"fallback must be None, 'paper' or {size} finite numbers (slopes, then intercept).")
         return value

@@ -1,0 +1,215 @@
+"""Claimed bound against the worst neighbour found, for every sensitivity the estimators rely on.
+
+``python -m tests.estimators.gaps`` prints the table in docs/sensitivities.md; the tests assert that no ratio exceeds 1.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from eptr.estimators.bayes_bounds import class_sums
+from eptr.estimators.bayes_bounds import paper_rule as bayes_paper
+from eptr.estimators.bayes_bounds import tight_rule as bayes_tight
+from eptr.estimators.kernel_features import KERNELS, tensor_features
+from eptr.estimators.linear_bounds import moments, sharp_numerator
+from eptr.estimators.linear_bounds import paper_rule as linear_paper
+from eptr.estimators.linear_bounds import tight_rule as linear_tight
+from eptr.estimators.linear_refined import _Gradient
+from eptr.rows.memory import MemoryRows
+
+from .worst_neighbour import worst_change
+
+
+def unit(v):
+    return v / max(np.linalg.norm(v), 1e-12)
+
+
+def linear_gap(p, rule, rng, n=40, R=1.5, Y=2.0, R_t=1.0, c0=1.0):
+    """Datasets on the threshold: all other rows free, one row replaced; both sides must be above the threshold."""
+    claim = rule(n, p, R, Y, R_t, c0, 1)
+    Y = min(Y, R * R_t) if rule is linear_paper else Y
+
+    def split(z):
+        A = z[: p * p].reshape(p, p)
+        cross = z[p * p : p * p + p]
+        old, new = z[p * p + p : p * p + 2 * p + 1], z[p * p + 2 * p + 1 :]
+        return A, cross, old, new
+
+    def change(z):
+        # The other rows enter only through X'X and X'y: a positive matrix and a vector compatible with bounds.
+        A, cross, old, new = split(z)
+        root = math.sqrt(claim.threshold) * (np.eye(p) + 0.1 * A)
+        base, cross = root @ root.T, claim.threshold * R_t * cross
+        results = []
+        for row in (old, new):
+            x, y = R * unit(row[:p]) * min(1.0, abs(row[p])), Y * np.sign(row[p])
+            gram = base + np.outer(x, x)
+            if np.linalg.eigvalsh(gram)[0] < claim.threshold:
+                return -1.0
+            results.append((gram, cross + x * y))
+        thetas = [np.linalg.solve(g, b) for g, b in results]
+        thetas = [t * min(1.0, R_t / max(np.linalg.norm(t), 1e-12)) for t in thetas]
+        return float(np.linalg.norm(thetas[0] - thetas[1]))
+
+    def start(r):
+        return np.concatenate([0.1 * np.abs(r.normal(size=p * p)), unit(r.normal(size=p)), r.normal(size=2 * p + 2)])
+
+    return worst_change(change, start, 4.0, rng, moves=1500) / claim.sensitivity
+
+
+def linear_lipschitz_gap(p, factor, rng, R=1.3):
+    def change(z):
+        x = [R * unit(v) for v in z[: 2 * p].reshape(2, p)]
+        base = z[2 * p :].reshape(p, p)
+        low = [np.linalg.eigvalsh(base @ base.T + np.outer(v, v))[0] for v in x]
+        return abs(low[0] - low[1])
+
+    return worst_change(change, lambda r: r.normal(size=2 * p + p * p), 3.0, rng) / (factor * R * R)
+
+
+def numerator_gap(p, rng, R=1.2, Y=0.9, R_t=1.1):
+    def score(row, t):
+        x = R * unit(row[:p]) * min(1.0, abs(row[p]))
+        return x * (Y * np.clip(row[p + 1], -1, 1) - x @ t)
+
+    def change(z):
+        t = R_t * unit(z[:p])
+        rows = z[p:].reshape(2, p + 2)
+        return float(np.linalg.norm(score(rows[0], t) - score(rows[1], t)))
+
+    return worst_change(change, lambda r: r.normal(size=p + 2 * (p + 2)), 3.0, rng, starts=40) / sharp_numerator(
+        R, Y, R_t, p
+    )
+
+
+def bayes_gap(rule, rng, n=24, R=2.0, p=2, classes=2, c0=0.2):
+    claim = rule(n, R, c0, 1) if rule is bayes_paper else rule(n, classes, R, c0, 1)
+
+    def parameters(x, y):
+        sums = class_sums(MemoryRows(x, y), classes, R)
+        if sums.counts.min() < claim.threshold:
+            return None
+        return np.append((sums.sums / sums.counts[:, None]).ravel(), claim.prior_weight * sums.counts / n)
+
+    def change(z):
+        x = z[: n * p].reshape(n, p).copy()
+        y = (z[n * p : n * p + n] > 0).astype(np.int64)
+        other, label = z[n * p + n : n * p + n + p], int(z[-1] > 0)
+        first = parameters(x, y)
+        x[0], y[0] = other, label
+        second = parameters(x, y)
+        return -1.0 if first is None or second is None else float(np.linalg.norm(first - second))
+
+    def start(r):
+        # The template: everybody at one pole, one row at the other; the small class on its threshold.
+        pole = np.zeros(p)
+        pole[0] = R
+        z = np.concatenate([np.tile(-pole, n), np.ones(n), pole, [-1.0]])
+        small = math.ceil(claim.threshold) + r.integers(0, 2)
+        z[n * p + n - small : n * p + n] = -1.0
+        z[:p] = pole
+        if r.random() < 0.5:
+            z[-1] = 1.0 if r.random() < 0.5 else -1.0
+        return z + 0.01 * r.normal(size=z.size)
+
+    return worst_change(change, start, 2 * R, rng, starts=60, moves=150) / claim.sensitivity
+
+
+def kernel_gap(rng, F=1.0, n=6):
+    """|f - f'| max(D, D') / 2F over degrees and responses."""
+
+    def change(z):
+        k, y = (z[: n + 1] + 1) / 2, F * z[n + 1 :]
+        degrees, answers = [], []
+        for last in (n - 1, n):
+            index = [*range(n - 1), last]
+            degrees.append(k[index].sum())
+            answers.append((k[index] @ y[index]) / degrees[-1] if degrees[-1] > 0 else 0.0)
+        return abs(answers[0] - answers[1]) * max(degrees)
+
+    return worst_change(change, lambda r: r.uniform(-1, 1, size=2 * n + 2), 1.0, rng) / (2 * F)
+
+
+def kernel_sums_gap(name, d, rng, n=50):
+    """The joint release of kernel sums and degrees: half of both together moves by at most the inflation."""
+    features = tensor_features(KERNELS[name], [(0.0, 1.0)] * d, [0.15] * d, 2000)
+
+    def pair(row):
+        x = np.clip((row[:d] + 1) / 2, 0, 1)[None]
+        return features.sums(x, np.array([np.clip(row[d], -1, 1)]), n, None)
+
+    def change(z):
+        return float(np.linalg.norm(pair(z[: d + 1]) - pair(z[d + 1 :]))) / 2
+
+    return worst_change(change, lambda r: r.uniform(-1, 1, size=2 * d + 2), 1.0, rng, starts=10) / features.inflation(n)
+
+
+def refined_sums_gap(rng, R=2.0):
+    """Class sums and counts together: v/2r and counts/2 move by at most 1."""
+
+    def one(row):
+        sums = class_sums(MemoryRows(row[None, :2], np.array([int(row[2] > 0)])), 2, R)
+        return np.append(sums.sums.ravel() / (2 * R), sums.counts / 2)
+
+    return worst_change(
+        lambda z: float(np.linalg.norm(one(z[:3]) - one(z[3:]))), lambda r: r.normal(size=6) * R, 2 * R, rng
+    )
+
+
+def gradient_gap(rng, p=3, clip=0.7):
+    """A clipped gradient never exceeds its norm, whatever the row; two of them differ by at most twice that."""
+    W = np.linalg.qr(rng.normal(size=(p, p)))[0] * [3.0, 1.0, 0.2]
+    gradient = _Gradient(2.0, 3.0, None, W, rng.normal(size=p))
+
+    def one(row):
+        return gradient.clipped_sum(MemoryRows(row[None, :p], row[p : p + 1]), clip)[0]
+
+    def change(z):
+        return float(np.linalg.norm(one(z[: p + 1]) - one(z[p + 1 :])))
+
+    return worst_change(change, lambda r: r.normal(size=2 * p + 2) * 3, 50.0, rng, starts=6) / (2 * clip)
+
+
+def gram_gap(rng, p=2, R=1.7):
+    """X'X moves by at most sqrt 2 R^2 in Frobenius norm."""
+
+    def one(row):
+        return moments(MemoryRows(row[None, :p], np.zeros(1)), R, 1.0, None).gram
+
+    def change(z):
+        return float(np.linalg.norm(one(z[:p]) - one(z[p:])))
+
+    return worst_change(change, lambda r: r.normal(size=2 * p), 4.0, rng, starts=6) / (math.sqrt(2) * R * R)
+
+
+GAPS = {
+    ("LinearRegression", "tight", "coefficients, p = 1"): lambda r: linear_gap(1, linear_tight, r),
+    ("LinearRegression", "tight", "coefficients, p = 3"): lambda r: linear_gap(3, linear_tight, r),
+    ("LinearRegression", "paper", "coefficients, p = 3"): lambda r: linear_gap(3, linear_paper, r),
+    ("LinearRegression", "tight", "smallest eigenvalue"): lambda r: linear_lipschitz_gap(3, 1.0, r),
+    ("LinearRegression", "paper", "smallest eigenvalue"): lambda r: linear_lipschitz_gap(3, 2.0, r),
+    ("LinearRegression", "tight", "score diameter, p = 1"): lambda r: numerator_gap(1, r),
+    ("LinearRegression", "tight", "score diameter, p = 3"): lambda r: numerator_gap(3, r),
+    ("LinearRegression", "refined", "clipped gradient sum"): gradient_gap,
+    ("LinearRegression", "refined", "Gram matrix"): gram_gap,
+    ("BayesClassifier", "tight", "means and prior"): lambda r: bayes_gap(bayes_tight, r),
+    ("BayesClassifier", "paper", "means and prior"): lambda r: bayes_gap(bayes_paper, r),
+    ("BayesClassifier", "refined", "class sums and counts"): refined_sums_gap,
+    ("KernelRegressor", "tight", "answer at a query"): kernel_gap,
+    ("KernelRegressor", "refined", "sums and degrees, gaussian, d = 1"): lambda r: kernel_sums_gap("gaussian", 1, r),
+    ("KernelRegressor", "refined", "sums and degrees, gaussian, d = 2"): lambda r: kernel_sums_gap("gaussian", 2, r),
+    ("KernelRegressor", "refined", "sums and degrees, laplace, d = 1"): lambda r: kernel_sums_gap("laplace", 1, r),
+    ("KernelRegressor", "refined", "sums and degrees, wendland, d = 2"): lambda r: kernel_sums_gap("wendland", 2, r),
+}
+
+
+def main():
+    print("| estimator | strategy | quantity | worst neighbour found / bound |\n|---|---|---|---|")
+    for (estimator, strategy, quantity), gap in GAPS.items():
+        print(f"| {estimator} | {strategy} | {quantity} | {gap(np.random.default_rng(0)):.3f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,365 @@
+"""What every estimator promises, for every strategy."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import eptr
+
+from .test_sklearn import ESTIMATORS, identity, target
+
+EVERY = pytest.mark.parametrize("estimator", ESTIMATORS, ids=identity)
+REGRESSORS = pytest.mark.parametrize("estimator", ESTIMATORS[3:], ids=identity)
+
+
+def rows(n=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, size=(n, 2))
+    return X, X[:, 0] - 0.5 * X[:, 1] + 0.3 * rng.normal(size=n)
+
+
+def fitted(estimator, X, y, **settings):
+    return clone(estimator).set_params(**settings).fit(X, target(estimator, y))
+
+
+@EVERY
+def test_release_carries_the_guarantee(estimator):
+    X, y = rows()
+    model = fitted(estimator, X, y, epsilon=2.0, delta=1e-5)
+    r = model.release_
+    assert (r.epsilon, r.delta, r.neighbours, r.private) == (2.0, 1e-5, "replace-one", True)
+    assert model.released_ == r.replied
+    assert model.noise_ == r.noise_scale
+
+
+@EVERY
+@pytest.mark.filterwarnings("ignore::eptr.NoReplyWarning")
+def test_seed_warning_and_reproducibility(estimator):
+    X, y = rows(400)
+    with pytest.warns(eptr.NotPrivateWarning, match="not private"):
+        a = fitted(estimator, X, y, random_state=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        b = fitted(estimator, X, y, random_state=5)
+        c = fitted(estimator, X, y, random_state=6)
+    np.testing.assert_array_equal(a.predict(X), b.predict(X))
+    assert not a.release_.private
+    if a.released_ and c.released_:
+        assert not np.array_equal(np.asarray(a.release_.value), np.asarray(c.release_.value))
+
+
+@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if e.strategy != "refined"], ids=identity)
+def test_no_reply_warning_and_fallback(estimator):
+    X, y = rows(12)
+    model = clone(estimator).set_params(epsilon=0.5, random_state=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", eptr.NotPrivateWarning)
+        with pytest.warns(eptr.NoReplyWarning, match="no reply"):
+            model.fit(X, target(estimator, y))
+    assert not model.released_
+    assert model.release_.value is None
+    assert np.isfinite(np.asarray(model.predict(X), dtype=float)).all()
+    with pytest.warns(eptr.NoReplyWarning):
+        model.set_params(random_state=None).fit(X, target(estimator, y))
+    assert "no reply" in model.privacy_statement()
+
+
+@EVERY
+def test_a_fitted_model_holds_no_training_row(estimator):
+    """Marker values are planted in a row; their bytes and digits must not be found in pickle, JSON or repr."""
+    X, y = rows(500)
+    marker, other = 1.2345678901234, 0.98765432109876
+    X[17] = marker, other
+    y = y.copy()
+    y[17] = 1.11122233344455
+    model = fitted(estimator, X, y)
+    stored, text = pickle.dumps(model), model.to_json() + repr(model) + str(vars(model))
+    for secret in (marker, other, y[17], *X[3], y[3]):
+        assert np.float64(secret).tobytes() not in stored
+        assert np.float64(secret).tobytes()[::-1] not in stored
+        assert repr(float(secret))[:12] not in text
+    assert len(stored) < 80_000
+
+
+@EVERY
+def test_no_fitted_attribute_is_a_non_private_statistic(estimator):
+    """Same seed, neighbouring data, no noise left in common: everything that differs must be in the Release."""
+    X, y = rows(800)
+    model = fitted(estimator, X, y)
+    allowed = {
+        *("release_", "released_", "noise_", "n_features_in_", "n_rows_", "classes_", "x_bound_", "y_bound_"),
+        *("coef_", "intercept_", "covariance_", "residual_scale_", "means_", "priors_"),
+        *("domain_", "bandwidth_", "y_centre_", "y_radius_", "queries_", "trend_", "residual_radius_", "sums_"),
+        *("degree_floor_", "replied_", "values_"),
+    }
+    assert {k for k in vars(model) if k not in model.get_params()} <= allowed
+
+
+@EVERY
+def test_json_round_trip_is_exact(estimator):
+    X, y = rows()
+    model = fitted(estimator, X, y)
+    again = eptr.from_json(model.to_json())
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert again.to_json() == model.to_json()
+    assert json.loads(model.to_json())["schema"] == "eptr-model/1"
+    assert again.release_.epsilon == model.release_.epsilon
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[1]", '{"schema": "eptr-model/9", "model": "X"}', '{"schema": "eptr-model/1", "model": "os"}']
+)
+def test_foreign_json_is_a_typed_error(text):
+    with pytest.raises(eptr.InputError, match="model"):
+        eptr.from_json(text)
+
+
+@EVERY
+def test_privacy_statement_says_what_was_promised(estimator):
+    X, y = rows()
+    text = fitted(estimator, X, y, epsilon=0.75, rows_per_person=2).privacy_statement()
+    assert "0.75" in text
+    assert "2 rows that belong to one person" in text
+    assert text.count("\n\n") == 1
+    assert "NO privacy" in fitted(estimator, X, y, random_state=0).privacy_statement()
+
+
+class Book:
+    def __init__(self, refuse=False):
+        self.costs, self.refuse = [], refuse
+
+    def charge(self, cost, *, private):
+        if self.refuse:
+            raise eptr.BudgetError("nothing left")
+        self.costs.append(cost)
+
+
+@EVERY
+def test_one_charge_per_fit_before_any_noise(estimator):
+    X, y = rows(300)
+    book = Book()
+    fitted(estimator, X, y, ledger=book)
+    assert len(book.costs) == 1
+    assert (book.costs[0].epsilon, book.costs[0].delta) == (1.0, 1e-6)
+    with pytest.raises(eptr.BudgetError):
+        fitted(estimator, X, y, ledger=Book(refuse=True))
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        (dict(epsilon=0.0), "epsilon"),
+        (dict(epsilon=-1.0), "epsilon"),
+        (dict(epsilon="1"), "epsilon"),
+        (dict(delta=0.0), "delta"),
+        (dict(delta=1.0), "delta"),
+        (dict(strategy="best"), "strategy"),
+        (dict(invalid="ignore"), "invalid"),
+        (dict(rows_per_person=0), "rows_per_person"),
+        (dict(rows_per_person=1.5), "rows_per_person"),
+        (dict(c0=-1.0), "c0"),
+        (dict(random_state="seed"), "random_state"),
+        (dict(ledger=3), "ledger"),
+        (dict(fallback="mean"), "fallback"),
+    ],
+)
+def test_bad_settings_are_typed_errors_and_cost_nothing(estimator, settings, name):
+    X, y = rows(50)
+    book = Book()
+    with pytest.raises(ValueError, match=name):
+        fitted(estimator, X, y, **{"ledger": book, **settings})
+    assert book.costs == []
+
+
+@EVERY
+def test_bad_rows_are_typed_errors_and_cost_nothing(estimator):
+    X, y = rows(50)
+    y = target(estimator, y)
+    broken = X.copy()
+    broken[3, 0] = np.nan
+    cases = [(X[:0], y[:0]), (X[0], y), (X, y[:-1]), (broken, y), (X, None), (X.astype(str) + "a", y), (X, "target")]
+    for bad_X, bad_y in cases:
+        book = Book()
+        with pytest.raises((ValueError, TypeError)):
+            clone(estimator).set_params(ledger=book).fit(bad_X, bad_y)
+        assert book.costs == []
+
+
+@pytest.mark.parametrize("name", ["x_bound", "y_bound"])
+def test_missing_bounds_say_how_to_choose_one(name):
+    X, y = rows(50)
+    with pytest.raises(eptr.BoundError, match=name):
+        eptr.LinearRegression(**{"x_bound": 3.0, "y_bound": 3.0, name: None}).fit(X, y)
+    with pytest.raises(eptr.BoundError, match=name):
+        eptr.LinearRegression(**{"x_bound": 3.0, "y_bound": 3.0, name: -2.0}).fit(X, y)
+
+
+def test_kernel_settings_are_typed_errors():
+    X, y = rows(50)
+    for settings, name in [
+        (dict(y_bound=None), "y_bound"),
+        (dict(y_bound=(1, 1)), "y_bound"),
+        (dict(domain=(1, 0)), "domain"),
+        (dict(domain=[(0, 1)] * 3), "domain"),
+        (dict(bandwidth=0.0), "bandwidth"),
+        (dict(bandwidth=[0.1, 0.2, 0.3]), "bandwidth"),
+        (dict(kernel="box"), "kernel"),
+        (dict(kernel="epanechnikov"), "positive definite"),
+        (dict(trend="cubic"), "trend"),
+        (dict(budget="some"), "budget"),
+        (dict(queries=[[1.0, 2.0, 3.0]]), "queries"),
+    ]:
+        with pytest.raises(ValueError, match=name):
+            eptr.KernelRegressor(**{"y_bound": 1.0, **settings}).fit(X, y)
+
+
+def test_labels():
+    X, y = rows(200)
+    labels = np.where(y > 0, "yes", "no")
+    with pytest.raises(eptr.InputError, match="two labels"):
+        eptr.BayesClassifier(x_bound=3.0).fit(X, np.zeros(200))
+    with pytest.raises(eptr.InputError, match="not in classes"):
+        eptr.BayesClassifier(x_bound=3.0, classes=["no", "maybe"]).fit(X, labels)
+    with pytest.raises(eptr.InputError, match="classes"):
+        eptr.BayesClassifier(x_bound=3.0, classes="private").fit(X, labels)
+    model = eptr.BayesClassifier(x_bound=3.0, classes=["yes", "no", "absent"]).fit(X, labels)
+    assert list(model.classes_) == ["absent", "no", "yes"]
+    assert model.predict_proba(X).shape == (200, 3)
+    dropped = eptr.BayesClassifier(x_bound=3.0, classes=["yes", "no"], invalid="drop").fit(
+        X, np.where(y > 2, "odd", labels)
+    )
+    assert set(dropped.predict(X)) <= {"yes", "no"}
+
+
+HARD = {
+    "more columns than rows": (np.random.default_rng(0).normal(size=(8, 30)), np.arange(8.0)),
+    "one row a class": (np.eye(3), np.array([-1.0, 0.5, 1.0])),
+    "collinear": (np.repeat(np.linspace(-1, 1, 60)[:, None], 3, axis=1), np.linspace(-1, 1, 60)),
+    "constant columns": (np.ones((60, 2)), np.linspace(-1, 1, 60)),
+    "zero columns": (np.zeros((60, 2)), np.linspace(-1, 1, 60)),
+    "equal responses": (np.random.default_rng(1).normal(size=(60, 2)), np.r_[-1.0, np.full(59, 2.0)]),
+    "far outside the bounds": (np.random.default_rng(2).normal(size=(60, 2)) * 1e9, np.linspace(-1e9, 1e9, 60)),
+    "absurdly large": (np.random.default_rng(3).choice([-1e300, 1e300], size=(60, 2)), np.linspace(-1e300, 1e300, 60)),
+    "one column": (np.random.default_rng(4).normal(size=(60, 1)), np.linspace(-1, 1, 60)),
+}
+
+
+@EVERY
+@pytest.mark.parametrize("case", HARD)
+def test_hard_data_get_a_private_answer_or_no_reply_but_never_an_error(estimator, case):
+    """Warnings are errors here (but for eptr's own two): none may depend on the values."""
+    X, y = HARD[case]
+    model = fitted(estimator, X, y, epsilon=0.5)
+    assert np.isfinite(np.asarray(model.predict(np.clip(X, -1e3, 1e3)), dtype=float)).all()
+
+
+@EVERY
+def test_dropped_rows_cost_nothing_and_count_for_nothing(estimator):
+    X, y = rows(1500)
+    dirty, labels = np.vstack([X, np.full((100, 2), np.nan)]), np.append(target(estimator, y), np.zeros(100))
+    model = clone(estimator).set_params(invalid="drop", epsilon=4.0).fit(dirty, labels)
+    assert np.isfinite(np.asarray(model.predict(X), dtype=float)).all()
+
+
+@EVERY
+def test_more_rows_per_person_mean_more_noise(estimator):
+    plans = [clone(estimator).set_params(rows_per_person=k).fit(*_binary(estimator)).noise_ for k in (1, 10)]
+    assert plans[1] > 3 * plans[0]
+
+
+def _binary(estimator):
+    X, y = rows(2000)
+    return X, target(estimator, y)
+
+
+@EVERY
+def test_plan_needs_no_data(estimator):
+    plan = estimator.plan(n=8000, n_features=2)
+    assert plan.noise_scale > 0
+    assert "noise" in str(plan)
+    if estimator.strategy != "refined":
+        assert plan.always_replies_from > plan.threshold > 0
+    assert vars(estimator).keys() >= estimator.get_params().keys()
+
+
+def test_private_bounds_are_bought_from_the_budget():
+    X, y = rows(5000)
+    model = eptr.LinearRegression(2.0, 1e-5, x_bound="private", y_bound="private").fit(X, y)
+    assert 1.5 < model.x_bound_ < 6
+    assert 1.0 < model.y_bound_ < 6
+    np.testing.assert_allclose(model.coef_, [1.0, -0.5], atol=0.1)
+    classifier = eptr.BayesClassifier(2.0, 1e-5, x_bound="private").fit(X, y > 0)
+    assert 1.5 < classifier.x_bound_ < 6
+    with pytest.raises(eptr.BoundError, match="refined"):
+        eptr.LinearRegression(x_bound="private", y_bound=3.0, strategy="tight").fit(X, y)
+
+
+def test_float32_and_integers_are_welcome():
+    X, y = rows(2000)
+    model = eptr.LinearRegression(4.0, 1e-3, 3.0, 4.0, random_state=0)
+    wide, narrow = model.fit(X.astype(np.float32), y).coef_, model.fit(X, y).coef_
+    np.testing.assert_allclose(wide, narrow, atol=0.02)
+    model.fit(np.rint(X * 10).astype(int), np.rint(y * 10).astype(int))
+
+
+def test_tight_and_paper_noise_follow_their_formulas():
+    n, R, R_t, c0 = 8000, 4.0, 1.0, 0.5
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 5))
+    y = X[:, 0] + rng.normal(size=n)
+    options = dict(epsilon=1.0, delta=0.01, x_bound=R, y_bound=R, coef_bound=R_t, c0=c0, fit_intercept=False)
+    paper = eptr.LinearRegression(**options, strategy="paper").fit(X, y)
+    assert paper.noise_ == pytest.approx(4 * R * R * R_t / (c0 * n) * 2 * math.sqrt(2 * math.log(125)), rel=1e-6)
+    tight = eptr.LinearRegression(**options, strategy="tight").fit(X, y)
+    assert tight.noise_ == pytest.approx(2.598 * R * R * R_t / (c0 * n) * 1.05 / eptr.gaussian_mu(1.0, 0.01), rel=1e-3)
+    assert paper.released_
+    assert tight.released_
+
+
+def test_kernel_queries_split_or_spend_the_budget():
+    X, y = rows(4000)
+    options = dict(domain=(-2, 2), y_bound=4.0, bandwidth=0.5, queries=[[0.0, 0.0], [1.0, 1.0]], strategy="tight")
+    total = eptr.KernelRegressor(2.0, 1e-5, **options).fit(X, y)
+    each = eptr.KernelRegressor(2.0, 1e-5, budget="each", **options).fit(X, y)
+    assert (total.release_.epsilon, each.release_.epsilon) == (2.0, 4.0)
+    assert each.noise_ < total.noise_
+    assert each.predict([[0.9, 0.9]])[0] == each.values_[1]
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplace", "wendland"])
+def test_whole_function_kernels(kernel):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(6000, 2))
+    f = lambda x: np.sin(4 * x[:, 0]) * x[:, 1]  # noqa: E731
+    model = eptr.KernelRegressor(4.0, 1e-3, y_bound=1.5, bandwidth=[0.1, 0.2], kernel=kernel, random_state=0)
+    error = model.fit(X, f(X) + 0.1 * rng.normal(size=6000)).predict(X[:500]) - f(X[:500])
+    assert np.mean(error**2) < 0.03
+
+
+def test_many_dimensions_are_capped_not_refused():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(500, 16))
+    model = eptr.KernelRegressor(4.0, 1e-3, y_bound=1.0, bandwidth=0.8, random_state=0).fit(X, X[:, 0])
+    assert model.sums_.size <= 40_000
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_trend_carries_a_line_exactly_where_smoothing_alone_cannot():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(3000, 2))
+    y = 3 * X[:, 0] - 2 * X[:, 1] + 0.1 * rng.normal(size=3000)
+    grid = rng.uniform(size=(500, 2))
+    errors = [
+        np.mean((eptr.KernelRegressor(1.0, 1e-3, y_bound=(-2, 3), bandwidth=0.1, trend=t, random_state=0).fit(X, y).predict(grid)
+                 - 3 * grid[:, 0] + 2 * grid[:, 1]) ** 2)
+        for t in (None, "linear")
+    ]  # fmt: skip
+    assert errors[1] < 0.3 * errors[0]

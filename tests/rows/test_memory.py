@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import eptr
+from eptr.estimators.bayes_bounds import class_sums
+from eptr.estimators.linear_bounds import moments
+from eptr.estimators.linear_refined import refined_fit
+from eptr.privacy.noise import SeededNoise
+from eptr.rows.memory import MemoryRows
+
+
+def refined(rows):
+    return refined_fit(rows, 2.0, 3.0, 0.7, 0.5, SeededNoise(3)).coefficients
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("statistic", [refined, lambda r: moments(r, 2.0, 3.0, 0.7).gram])
+def test_same_bits_whatever_the_order_and_batching(dtype, statistic):
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_t(3, size=(5003, 4))).astype(dtype), rng.standard_t(3, size=5003)
+    expected = statistic(MemoryRows(x, y))
+    order = rng.permutation(5003)
+    for rows in (
+        MemoryRows(x, y, block=7),
+        MemoryRows(x, y, block=1000),
+        MemoryRows(x[order], y[order], block=333),
+        MemoryRows(np.asfortranarray(x), y),
+    ):
+        np.testing.assert_array_equal(statistic(rows), expected)
+
+
+def test_class_sums_do_not_depend_on_order():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2001, 3)), rng.integers(0, 3, size=2001)
+    expected = class_sums(MemoryRows(x, y), 3, 1.0).sums
+    np.testing.assert_array_equal(class_sums(MemoryRows(x[::-1], y[::-1], block=10), 3, 1.0).sums, expected)
+
+
+def test_nothing_is_copied_as_a_whole():
+    x = np.zeros((1000, 3), dtype=np.float32)
+    assert MemoryRows(x, np.zeros(1000)).x is x
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_values_outside_the_domain_raise_or_count_for_nothing(bad):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(50, 2)), rng.normal(size=50)
+    dirty = x.copy()
+    dirty[7, 1] = bad
+    with pytest.raises(eptr.InputError, match="invalid='drop'"):
+        MemoryRows(dirty, y).check()
+    kept = np.delete(np.arange(50), 7)
+    whole = moments(MemoryRows(dirty, y, drop_invalid=True), 20.0, 3.0, 1.0)
+    blank = np.arange(50) == 7
+    part = moments(MemoryRows(np.where(blank[:, None], 0.0, x), np.where(blank, 0.0, y)), 20.0, 3.0, None)
+    np.testing.assert_array_equal(whole.gram[:2, :2], part.gram)
+    assert whole.gram[2, 2] == pytest.approx(len(kept))
+
+
+def test_huge_values_stay_finite_and_silent():
+    x = np.array([[1e308, -1e308], [1.0, 2.0], [1e200, 0.0]])
+    rows = MemoryRows(x, np.zeros(3))
+    rows.check()
+    assert np.all(np.isfinite(moments(rows, 2.0, 1.0, 1.0).gram))
