@@ -157,7 +157,8 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
         errors = standard_errors(fit, rows.n)
         self.covariance_ = scaling[:, None] * errors * scaling
         self.residual_scale_ = math.sqrt(fit.spread) / fit.slope
-        return self._gaussian_release(budget, noise, fit.coefficients * scaling, fit.noise[-1])
+        spread = math.sqrt(float(np.mean(np.sum(fit.whitening**2, axis=1))))  # of a coefficient per whitened unit
+        return self._gaussian_release(budget, noise, fit.coefficients * scaling, fit.noise[-1] * spread)
 
     def _fit_tested(self, rows: Rows, budget: Budget, x_bound: float, y_bound: float) -> Release:
         self.x_bound_, self.y_bound_ = x_bound, y_bound
