@@ -228,6 +228,7 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         spent = budget if self.budget == "total" else Budget.total([budget] * count)
         threshold, lipschitz, alpha = self._query_rule(rows.n)
         degrees, sums = rows.sum(self._query_block(rows.n))
+        forecast_test(self.strategy, each.epsilon, each.delta)  # refuses, if it must, before anything is charged
         cost = Cost(spent.epsilon, spent.delta, "basic", 0.0)
         if self.ledger is not None:
             self.ledger.charge(cost, private=noise.private)

@@ -1,0 +1,1 @@
+"""Measurements that the README and the docs quote; every number there is printed by one of these."""

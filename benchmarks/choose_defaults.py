@@ -1,0 +1,118 @@
+"""make choose-defaults: how the constants of the refined strategies were chosen, on simulated data only.
+
+Each constant is varied alone around its default; the geometric mean error over a simulated grid is printed relative to
+the default. A default stays unless another value is clearly better. No real dataset is ever read here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+import eptr
+from eptr.estimators import bayes, kernel, linear_refined
+
+from .accuracy import _quiet, curve, parallel
+from .tables import show
+
+CANDIDATES = {
+    (linear_refined, "GRAM_SHARE"): (0.1, 0.15, 0.2, 0.3),
+    (linear_refined, "QUANTILE_SHARE"): (0.02, 0.04, 0.08),
+    (linear_refined, "SQUARE_SHARE"): (0.01, 0.02, 0.04),
+    (linear_refined, "GROWTH"): (1.5, 2.0, 3.0),
+    (linear_refined, "LEVEL"): (0.7, 0.8, 0.85, 0.9),
+    (linear_refined, "LEVEL_RATE"): (3.0, 6.0, 10.0),
+    (linear_refined, "FLOOR"): (1.0, 1.5, 2.0),
+    (bayes, "CENTRE_SHARE"): (0.1, 0.2, 0.3),
+    (bayes, "SPREAD_SHARE"): (0.02, 0.04, 0.08),
+    (bayes, "SPREAD_LEVEL"): (0.7, 0.8, 0.9),
+    (kernel, "TREND_SHARE"): (0.1, 0.2, 0.3),
+    (kernel, "RESIDUAL_LEVEL"): (0.95, 0.97, 0.99),
+    (kernel, "DEGREE_FLOOR"): (2.0, 3.0, 5.0),
+}
+
+
+def linear_errors(seed):
+    for n, p, condition, noise, epsilon in itertools.product((1000, 8000), (5, 20), (1, 100), (0.3, 1.0), (0.5, 2.0)):
+        rng = np.random.default_rng([seed, n, p, condition])
+        spectrum = np.geomspace(1.0, 1.0 / condition, p)
+        spectrum *= p / spectrum.sum()
+        basis = np.linalg.qr(rng.normal(size=(p, p)))[0]
+        root = (basis * np.sqrt(spectrum)) @ basis.T
+        X, theta = rng.normal(size=(n, p)) @ root, rng.normal(size=p)
+        theta /= np.linalg.norm(root @ theta)
+        y = X @ theta + noise * rng.normal(size=n)
+        bounds = 1.5 * math.sqrt(p), 3.0 * math.sqrt(1 + noise**2)
+        model = eptr.LinearRegression(epsilon, 1e-4, *bounds, fit_intercept=False, random_state=seed).fit(X, y)
+        yield float(np.sum((root @ (model.coef_ - theta)) ** 2))
+
+
+def bayes_errors(seed):
+    for n, p, epsilon, small in itertools.product((1000, 5000), (3, 10), (0.1, 0.5, 2.0), (0.1, 0.4)):
+        rng = np.random.default_rng([seed, n, p])
+        centres = rng.normal(size=(2, p))
+        y = (rng.random(n) < small).astype(int)
+        X = rng.normal(size=(n, p)) + centres[y]
+        model = eptr.BayesClassifier(epsilon, 1e-4, 2.0 * math.sqrt(p) + 1.0, random_state=seed).fit(X, y)
+        yield float(np.sum((model.means_ - centres) ** 2))
+
+
+def kernel_errors(seed):
+    shapes = (curve, lambda x: 1.5 * (x - 0.5) + 0.3 * np.sin(5 * x))
+    for n, epsilon, shape, trend in itertools.product((1000, 4000), (0.5, 2.0), shapes, (None, "linear")):
+        rng = np.random.default_rng([seed, n])
+        X = rng.beta(1.5, 1.5, size=(n, 1))
+        points = np.linspace(0, 1, 101)
+        y = shape(X[:, 0]) + 0.2 * rng.normal(size=n)
+        model = eptr.KernelRegressor(epsilon, 1e-4, y_bound=2.0, bandwidth=0.05, trend=trend, random_state=seed).fit(
+            X, y
+        )
+        yield float(np.mean((model.predict(points[:, None]) - shape(points)) ** 2))
+
+
+ERRORS = {linear_refined: linear_errors, bayes: bayes_errors, kernel: kernel_errors}
+
+
+def log_risk(module_name, constant, value, seed):
+    _quiet()
+    module = next(m for m in ERRORS if m.__name__ == module_name)
+    kept = getattr(module, constant)
+    setattr(module, constant, value)
+    try:
+        return float(np.mean(np.log(list(ERRORS[module](seed)))))
+    finally:
+        setattr(module, constant, kept)
+
+
+def main(replications=12):
+    rows = []
+    for (module, constant), values in CANDIDATES.items():
+        default = getattr(module, constant)
+        risks = {
+            v: np.mean(
+                parallel(log_risk, [(module.__name__, constant, v, s) for s in range(replications)], f"{constant}={v}")
+            )
+            for v in sorted({*values, default})
+        }
+        rows += [
+            [
+                module.__name__.rsplit(".", 1)[1],
+                constant,
+                v,
+                "default" if v == default else "",
+                float(np.exp(r - risks[default])),
+            ]
+            for v, r in risks.items()
+        ]
+    show(
+        "Error relative to the default (below 1 is better)",
+        ["module", "constant", "value", "", "relative error"],
+        rows,
+        "defaults",
+    )
+
+
+if __name__ == "__main__":
+    main()
