@@ -5,7 +5,8 @@ BIN = $(VENV)/bin
 WORKERS ?= 2
 CONSTRAINTS ?=
 
-.PHONY: demo test test-fast test-oldest lint types bench clean
+.PHONY: demo test test-fast test-oldest lint types clean
+.PHONY: bench bench-accuracy bench-coverage bench-speed bench-sensitivity bench-real choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -16,15 +17,15 @@ demo: $(VENV)/.installed
 	$(BIN)/python -m eptr.demo
 
 test: $(VENV)/.installed lint types
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -q
+	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -q
 
 test-fast: $(VENV)/.installed
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow"
+	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow"
 
 # The oldest supported dependencies, in an environment of their own.
 test-oldest:
 	$(MAKE) VENV=.venv-oldest CONSTRAINTS=constraints/oldest.txt .venv-oldest/.installed
-	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(WORKERS) -q -m "not slow"
+	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(WORKERS) -q -m "not slow"
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -33,8 +34,27 @@ lint: $(VENV)/.installed
 types: $(VENV)/.installed
 	$(BIN)/mypy
 
+# Every number in the README and docs is printed by one of these.
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.core
+
+bench-accuracy: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.accuracy
+
+bench-coverage: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage
+
+bench-speed: $(VENV)/.installed
+	OMP_NUM_THREADS=2 $(BIN)/python -m benchmarks.speed
+
+bench-sensitivity: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.estimators.gaps
+
+bench-real: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.real
+
+choose-defaults: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.choose_defaults
 
 clean:
 	rm -rf .venv .venv-oldest .mypy_cache .pytest_cache .ruff_cache build dist

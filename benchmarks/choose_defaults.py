@@ -19,18 +19,18 @@ from .tables import show
 
 CANDIDATES = {
     (linear_refined, "GRAM_SHARE"): (0.1, 0.15, 0.2, 0.3),
-    (linear_refined, "QUANTILE_SHARE"): (0.02, 0.04, 0.08),
+    (linear_refined, "QUANTILE_SHARE"): (0.04, 0.06, 0.1),
     (linear_refined, "SQUARE_SHARE"): (0.01, 0.02, 0.04),
     (linear_refined, "GROWTH"): (1.5, 2.0, 3.0),
-    (linear_refined, "LEVEL"): (0.7, 0.8, 0.85, 0.9),
+    (linear_refined, "LEVEL"): (0.6, 0.7, 0.8),
     (linear_refined, "LEVEL_RATE"): (3.0, 6.0, 10.0),
     (linear_refined, "FLOOR"): (1.0, 1.5, 2.0),
     (bayes, "CENTRE_SHARE"): (0.1, 0.2, 0.3),
-    (bayes, "SPREAD_SHARE"): (0.02, 0.04, 0.08),
-    (bayes, "SPREAD_LEVEL"): (0.7, 0.8, 0.9),
+    (bayes, "SPREAD_SHARE"): (0.03, 0.06, 0.1),
+    (bayes, "SPREAD_LEVEL"): (0.6, 0.7, 0.8),
     (kernel, "TREND_SHARE"): (0.1, 0.2, 0.3),
-    (kernel, "RESIDUAL_LEVEL"): (0.95, 0.97, 0.99),
-    (kernel, "DEGREE_FLOOR"): (2.0, 3.0, 5.0),
+    (kernel, "RESIDUAL_LEVEL"): (0.95, 0.98, 0.99),
+    (kernel, "DEGREE_FLOOR"): (2.0, 4.0, 6.0),
 }
 
 

@@ -28,5 +28,7 @@ def progress(items, label):
     items = list(items)
     for i, item in enumerate(items):
         if sys.stderr.isatty():
-            print(f"\r{label} {i + 1}/{len(items)}", end="\n" if i + 1 == len(items) else "", file=sys.stderr, flush=True)
+            print(
+                f"\r{label} {i + 1}/{len(items)}", end="\n" if i + 1 == len(items) else "", file=sys.stderr, flush=True
+            )
         yield item

@@ -126,7 +126,9 @@ def draw(table: Table, path: str) -> None:
         axis.plot(epsilons, base, "--", color="black", label="non-private", zorder=5)
         for method, (colour, marker, label) in style.items():
             axis.plot(epsilons, [table[name, e][method] for e in epsilons], marker=marker, color=colour, label=label)
-        axis.set(xscale="log", yscale="log", title=name, xlabel="epsilon (privacy budget)", ylabel=measure)
+        # Error rates live on a linear scale, squared errors on a logarithmic one.
+        scale = "linear" if measure == "balanced error" else "log"
+        axis.set(xscale="log", yscale=scale, title=name, xlabel="epsilon (privacy budget)", ylabel=measure)
         axis.set_xticks(epsilons, [f"{e:g}" for e in epsilons])
         axis.minorticks_off()
         axis.grid(alpha=0.3)

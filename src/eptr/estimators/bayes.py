@@ -29,8 +29,9 @@ Array = NDArray[np.float64]
 
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 CENTRE_SHARE = 0.20
-SPREAD_SHARE = 0.04
-SPREAD_LEVEL = 0.80  # quantile of |x - c_y| at which the second pass clips
+SPREAD_SHARE = 0.06
+SPREAD_LEVEL = 0.70  # quantile of |x - c_y| at which the second pass clips ...
+SPREAD_RATE = 6.0  # ... or 1 - SPREAD_RATE/(sqrt(n) mu), whichever is larger: little noise needs little clipping
 # No class is given less than this share of the rows when dividing by its noisy count.
 COUNT_FLOOR = 0.005
 
@@ -178,8 +179,9 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
         rough = noise.gaussian(first.sums, 2.0 * self.x_bound_ * group / first_mu) / np.maximum(counts, floor)[:, None]
         centres = _into_ball(rough, self.x_bound_)
         # Rows of a class sit around its centre: a private radius instead of the whole ball.
+        level = 1.0 - min(1.0 - SPREAD_LEVEL, SPREAD_RATE / (math.sqrt(rows.n) * mu))
         radius = private_quantile(
-            rows, lambda x, y: _distance(x, centres[y]), SPREAD_LEVEL, low=self.x_bound_ * 2.0**-16, high=2.0 * self.x_bound_,
+            rows, lambda x, y: _distance(x, centres[y]), level, low=self.x_bound_ * 2.0**-16, high=2.0 * self.x_bound_,
             mu=part(SPREAD_SHARE), noise=noise, group=group,
         )  # fmt: skip
         second = class_sums(rows, classes, radius, centres)

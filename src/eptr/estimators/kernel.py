@@ -29,9 +29,9 @@ Keep = NDArray[np.bool_] | None
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 TREND_SHARE = 0.20
 RESIDUAL_SHARE = 0.04
-RESIDUAL_LEVEL = 0.97
+RESIDUAL_LEVEL = 0.98
 # Where the noisy degree is below this many standard deviations of its noise, predictions shrink to the centre or trend.
-DEGREE_FLOOR = 3.0
+DEGREE_FLOOR = 4.0
 ANCHORS = {1: 2_000, 2: 6_000}
 MOST_ANCHORS = 20_000
 

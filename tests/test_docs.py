@@ -1,0 +1,27 @@
+"""The README and the docs run: every Python block, in order, page by page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [p for p in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))] if "```python" in p.read_text()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
+def test_every_example_runs(page, capsys):
+    scope: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL):
+        exec(compile(block, str(page), "exec"), scope)
+    capsys.readouterr()
+
+
+def test_links_lead_somewhere():
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+            if not target.startswith("http"):
+                assert (page.parent / target).exists(), f"{page.name} points to {target}"
