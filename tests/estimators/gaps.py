@@ -84,7 +84,7 @@ def numerator_gap(p, rng, R=1.2, Y=0.9, R_t=1.1):
     )
 
 
-def bayes_gap(rule, rng, n=24, R=2.0, p=2, classes=2, c0=0.2):
+def bayes_gap(rule, rng, n=11, R=2.0, p=2, classes=2, c0=5 / 11):
     claim = rule(n, R, c0, 1) if rule is bayes_paper else rule(n, classes, R, c0, 1)
 
     def parameters(x, y):
@@ -198,6 +198,7 @@ GAPS = {
     ("BayesClassifier", "paper", "means and prior"): lambda r: bayes_gap(bayes_paper, r),
     ("BayesClassifier", "refined", "class sums and counts"): refined_sums_gap,
     ("KernelRegressor", "tight", "answer at a query"): kernel_gap,
+    ("KernelRegressor", "paper", "answer at a query"): lambda r: 0.5 * kernel_gap(r),
     ("KernelRegressor", "refined", "sums and degrees, gaussian, d = 1"): lambda r: kernel_sums_gap("gaussian", 1, r),
     ("KernelRegressor", "refined", "sums and degrees, gaussian, d = 2"): lambda r: kernel_sums_gap("gaussian", 2, r),
     ("KernelRegressor", "refined", "sums and degrees, laplace, d = 1"): lambda r: kernel_sums_gap("laplace", 1, r),

@@ -233,6 +233,8 @@ def test_labels():
     model = eptr.BayesClassifier(x_bound=3.0, classes=["yes", "no", "absent"]).fit(X, labels)
     assert list(model.classes_) == ["absent", "no", "yes"]
     assert model.predict_proba(X).shape == (200, 3)
+    missing = eptr.BayesClassifier(x_bound=3.0, invalid="drop").fit(X, np.where(y > 2, np.nan, y > 0))
+    assert list(missing.classes_) == [0.0, 1.0]
     dropped = eptr.BayesClassifier(x_bound=3.0, classes=["yes", "no"], invalid="drop").fit(
         X, np.where(y > 2, "odd", labels)
     )

@@ -142,8 +142,10 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
         if isinstance(self.classes, str):
             if self.classes != "public":
                 raise InputError(f"classes must be 'public' or a sequence of labels, got {self.classes!r}.")
-            self.classes_, codes = np.unique(y, return_inverse=True)
-            codes = codes.astype(np.int64)
+            missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
+            self.classes_, found = np.unique(y[~missing], return_inverse=True)
+            codes = np.full(len(y), -1, dtype=np.int64)
+            codes[~missing] = found
         else:
             self.classes_ = np.unique(np.asarray(list(self.classes)))
             position = np.searchsorted(self.classes_, y)

@@ -326,7 +326,7 @@ def adaptive_release(
     if ledger is not None:
         ledger.charge(cost, private=noise.private)
     spread = _up(lipschitz / mu_bound)
-    centre = safety if math.isfinite(safety) else -np.finfo(float).max
+    centre = safety if math.isfinite(safety) else -1e300
     noisy = float(noise.gaussian(np.asarray(centre, dtype=float), spread))
     lost = 0.0 if one_sided else lipschitz
     # Every rounding of this line is relative 2^-53 of its largest term; pay a thousand of them. proof: adaptive

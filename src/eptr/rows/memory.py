@@ -11,6 +11,7 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -78,8 +79,6 @@ class MemoryRows:
                 )
 
     def sum(self, fn: RowFunction) -> tuple[Array, ...]:
-        from threadpoolctl import threadpool_limits
-
         def one(block: tuple[Any, Any]) -> tuple[Array, ...]:
             with np.errstate(all="ignore"):  # a warning that depends on private values would be a leak
                 return fn(*self._prepared(*block))
@@ -87,7 +86,7 @@ class MemoryRows:
         workers = min(os.cpu_count() or 1, 8)
         if self.n <= self._block or workers == 1:
             return _add(map(one, self._blocks()))
-        with threadpool_limits(limits=1), ThreadPoolExecutor(workers) as pool:
+        with _libraries().limit(limits=1), ThreadPoolExecutor(workers) as pool:
             return _add(pool.map(one, self._blocks()))
 
     def _blocks(self) -> Iterator[tuple[Any, Any]]:
@@ -106,6 +105,14 @@ class MemoryRows:
             return x, y, None
         keep = finite & (y >= 0 if self.codes else np.isfinite(y))
         return np.where(keep[:, None], x, 0.0), np.where(keep, y, 0), keep
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> Any:
+    """The loaded linear algebra libraries; finding them takes milliseconds, so it is done once."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _add(parts: Iterator[tuple[Array, ...]]) -> tuple[Array, ...]:
