@@ -126,3 +126,12 @@ def test_a_sensitivity_without_value_at_the_threshold_is_a_typed_error():
     endless = eptr.Adapter(np.mean, len, 1, lambda b: math.inf)
     with pytest.raises(eptr.InputError, match="sensitivity"):
         endless.release(ANSWERS, 1.0, 1e-6, threshold=3)
+
+
+def test_numpy_thresholds_are_numbers_too():
+    assert clipped_mean().release(ANSWERS, 1.0, 1e-6, threshold=np.int64(1000)).replied
+
+
+def test_an_estimate_that_does_not_exist_is_zero_not_an_error():
+    broken = eptr.Adapter(lambda x: np.nan, len, 1, lambda b: 1 / b)
+    assert np.isfinite(broken.release(ANSWERS, 1.0, 1e-6, threshold=100).value)

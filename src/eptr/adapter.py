@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 from .errors import InputError, positive
@@ -36,9 +37,11 @@ class Adapter:
     Parameters
     ----------
     estimate : callable
-        theta(X), a number or an array of public shape. Called only where the safety statistic allows it.
+        theta(X), a number or an array of public shape. Called only where the safety statistic allows it; it must be
+        finite there (what is not counts as zero).
     safety : callable
-        beta(X), one number; |beta(X) - beta(X')| <= lipschitz for every pair of neighbours.
+        beta(X), one number; |beta(X) - beta(X')| <= lipschitz for every pair of neighbours. NaN counts as minus
+        infinity, so it may only occur where every neighbour is below the threshold (or ``minimum``), too.
     lipschitz : float
         L, public.
     sensitivity : callable
@@ -125,7 +128,7 @@ class Adapter:
                 ledger=ledger,
                 random_state=random_state,
             )
-        known = isinstance(threshold, (int, float)) and not isinstance(threshold, bool)
+        known = isinstance(threshold, Real) and not isinstance(threshold, bool)
         if not known or not self.minimum < threshold < math.inf:
             raise InputError(f"threshold must be a finite number above minimum={self.minimum:g}, got {threshold!r}.")
         alpha = self._alpha(float(threshold))

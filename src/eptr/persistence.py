@@ -118,7 +118,7 @@ def privacy_statement(estimator: Any) -> str:
             "This fit was made with a fixed random seed. It is reproducible and carries NO privacy guarantee; it must not "
             "be published if the rows are sensitive.\n\nFit again with random_state=None to obtain a private result."
         )
-    people = estimator.rows_per_person
+    people = estimator.rows_per_person_
     unit = "one row" if people == 1 else f"up to {people} rows that belong to one person"
     silent = 'The answer was "no reply": the published values are a public fallback, not a function of the data.'
     first = [

@@ -94,7 +94,17 @@ def test_no_fitted_attribute_is_a_non_private_statistic(estimator):
     X, y = rows(800)
     model = fitted(estimator, X, y)
     allowed = {
-        *("release_", "released_", "noise_", "n_features_in_", "n_rows_", "classes_", "x_bound_", "y_bound_"),
+        *(
+            "rows_per_person_",
+            "release_",
+            "released_",
+            "noise_",
+            "n_features_in_",
+            "n_rows_",
+            "classes_",
+            "x_bound_",
+            "y_bound_",
+        ),
         *("coef_", "intercept_", "covariance_", "residual_scale_", "means_", "priors_"),
         *("domain_", "bandwidth_", "y_centre_", "y_radius_", "queries_", "trend_", "residual_radius_", "sums_"),
         *("degree_floor_", "replied_", "values_"),
@@ -291,11 +301,11 @@ def test_plan_needs_no_data(estimator):
 
 def test_private_bounds_are_bought_from_the_budget():
     X, y = rows(5000)
-    model = eptr.LinearRegression(2.0, 1e-5, x_bound="private", y_bound="private").fit(X, y)
+    model = eptr.LinearRegression(2.0, 1e-5, x_bound="private", y_bound="private", random_state=0).fit(X, y)
     assert 1.5 < model.x_bound_ < 6
     assert 1.0 < model.y_bound_ < 6
     np.testing.assert_allclose(model.coef_, [1.0, -0.5], atol=0.1)
-    classifier = eptr.BayesClassifier(2.0, 1e-5, x_bound="private").fit(X, y > 0)
+    classifier = eptr.BayesClassifier(2.0, 1e-5, x_bound="private", random_state=0).fit(X, y > 0)
     assert 1.5 < classifier.x_bound_ < 6
     with pytest.raises(eptr.BoundError, match="refined"):
         eptr.LinearRegression(x_bound="private", y_bound=3.0, strategy="tight").fit(X, y)
@@ -362,3 +372,79 @@ def test_trend_carries_a_line_exactly_where_smoothing_alone_cannot():
         for t in (None, "linear")
     ]  # fmt: skip
     assert errors[1] < 0.3 * errors[0]
+
+
+@EVERY
+def test_a_new_fit_forgets_the_old_one(estimator):
+    """A seeded fit's sums, left beside a private one, would publish the exact sums."""
+    X, y = rows(300)
+    model = clone(estimator).set_params(strategy="refined", random_state=0).fit(X, target(estimator, y))
+    seeded = set(vars(model)) - set(model.get_params())
+    model.set_params(strategy=estimator.strategy, random_state=None).fit(X, target(estimator, y))
+    fresh = fitted(estimator, X, y)
+    assert set(vars(model)) == set(vars(fresh))
+    assert seeded
+    with pytest.raises(ValueError, match="0 sample"):
+        model.fit(X[:0], y[:0])
+    assert not hasattr(model, "release_")
+
+
+@EVERY
+@pytest.mark.parametrize("invalid", ["raise", "drop"])
+def test_no_error_quotes_a_cell(estimator, invalid):
+    X, y = rows(60)
+    text = X.astype(object)
+    text[5, 1] = "John Smith"
+    labels = target(estimator, y).astype(object)
+    with pytest.raises(eptr.InputError) as caught:
+        clone(estimator).set_params(invalid=invalid).fit(text, target(estimator, y))
+    assert "John" not in str(caught.value) + str(caught.value.__context__)
+    labels[5] = "Jane Doe"
+    if not isinstance(estimator, eptr.BayesClassifier):
+        with pytest.raises(eptr.InputError) as caught:
+            clone(estimator).set_params(invalid=invalid).fit(X, labels)
+        assert "Jane" not in str(caught.value) + str(caught.value.__context__)
+
+
+@pytest.mark.parametrize("classes", ["public", ["no", "yes"]])
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_missing_labels_are_dropped_not_fatal(classes, missing):
+    X, y = rows(200)
+    labels = np.where(y > 0, "yes", "no").astype(object)
+    labels[3] = missing
+    model = eptr.BayesClassifier(x_bound=3.0, classes=classes, invalid="drop").fit(X, labels)
+    assert list(model.classes_) == ["no", "yes"]
+
+
+def test_declared_labels_cause_no_warning_about_their_number():
+    rng = np.random.default_rng(0)
+    eptr.BayesClassifier(x_bound=3.0, classes=list(range(40))).fit(rng.normal(size=(40, 2)), np.arange(40))
+
+
+def test_missing_responses_are_dropped():
+    X, y = rows(200)
+    holes = y.astype(object)
+    holes[3] = None
+    assert np.isfinite(eptr.LinearRegression(x_bound=3.0, y_bound=4.0, invalid="drop").fit(X, holes).coef_).all()
+
+
+@EVERY
+def test_later_settings_do_not_change_what_was_promised(estimator):
+    X, y = rows(300)
+    model = fitted(estimator, X, y)
+    before, text = model.predict(X), model.privacy_statement()
+    model.set_params(rows_per_person=50, epsilon=9.0)
+    model.plan(n=100, n_features=2)
+    np.testing.assert_array_equal(model.predict(X), before)
+    assert model.privacy_statement() == text
+
+
+def test_dropped_rows_do_not_enter_the_trend():
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(2, 3, size=(2000, 1)), rng.uniform(1, 3, size=2000)
+    options = dict(domain=(2, 3), y_bound=(1, 3), bandwidth=0.2, trend="linear", random_state=0, epsilon=8.0)
+    some = np.where(np.arange(2000)[:, None] < 1000, X, np.nan)
+    dropped = eptr.KernelRegressor(**options, invalid="drop").fit(some, y)
+    kept = eptr.KernelRegressor(**options).fit(X[:1000], y[:1000])
+    points = np.linspace(2, 3, 20)[:, None]
+    np.testing.assert_allclose(dropped.predict(points), kept.predict(points), atol=0.15)

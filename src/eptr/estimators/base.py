@@ -72,6 +72,24 @@ class PrivateEstimator(BaseEstimator):
             raise InputError("ledger must be an object with a charge method, or None.")
         return budget
 
+    def _forget(self) -> None:
+        """A new fit starts clean: nothing of an earlier, perhaps seeded, fit may be published with it."""
+        for name in [k for k in vars(self) if k.endswith("_") and not k.startswith("_")]:
+            delattr(self, name)
+        self.rows_per_person_ = self.rows_per_person
+
+    def _validated(self, *arrays: Any, **options: Any) -> Any:
+        """scikit-learn's validation, without its habit of quoting the offending cell."""
+        try:
+            return validate_data(self, *arrays, dtype=(np.float64, np.float32), ensure_all_finite=False, **options)
+        except ValueError as error:
+            if "could not convert" not in str(error):
+                raise
+        # Raised outside the handler, so that the original text is not even in the context.
+        raise InputError(
+            "X and y must hold numbers only; encode text with eptr.PublicEncoder, or pass labels to a classifier."
+        )
+
     def _bound(self, name: str, advice: str) -> float | str:
         value = getattr(self, name)
         if value is None:
@@ -99,15 +117,14 @@ class PrivateEstimator(BaseEstimator):
         return X, y
 
     def _regression_rows(self, X: Any, y: Any) -> Rows:
+        self._forget()
         X, y = self._table(X, y)
-        options = {"dtype": (np.float64, np.float32), "ensure_all_finite": False}
         if self.invalid == "drop" and y is not None:
-            X = validate_data(self, X, **options)
-            y = np.asarray(y)
-            if y.shape != (X.shape[0],) or not np.issubdtype(y.dtype, np.number):
-                raise InputError(f"y must be one number per row, shape ({X.shape[0]},), got shape {y.shape}.")
+            X, y = self._validated(X), _as_numbers(y)
+            if y is None or y.shape != (X.shape[0],):
+                raise InputError(f"y must be one number per row, of shape ({X.shape[0]},).")
         else:
-            X, y = validate_data(self, X, y, y_numeric=True, **options)
+            X, y = self._validated(X, y, y_numeric=True)
         if np.issubdtype(y.dtype, np.integer) or y.dtype == bool:
             y = y.astype(float)
         rows = MemoryRows(X, y, drop_invalid=self.invalid == "drop")
@@ -165,3 +182,11 @@ class PrivateEstimator(BaseEstimator):
 
         check_is_fitted(self, "release_")
         return privacy_statement(self)
+
+
+def _as_numbers(y: Any) -> NDArray[Any] | None:
+    """y as numbers with None as NaN, or None if that is impossible; quotes nothing."""
+    try:
+        return np.asarray(y) if np.asarray(y).dtype != object else np.asarray(y).astype(float)
+    except (TypeError, ValueError):
+        return None

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from ..accounting.budget import Budget
 from ..adapter import ladder_rung
@@ -122,16 +121,16 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
         return self
 
     def _classified_rows(self, X: Any, y: Any) -> Rows:
+        self._forget()
         X, y = self._table(X, y)
-        options = {"dtype": (np.float64, np.float32), "ensure_all_finite": False}
         if self.invalid == "drop" and y is not None:
-            X = validate_data(self, X, **options)
-            y = np.asarray(y)
+            X, y = self._validated(X), np.asarray(y)
             if y.shape != (X.shape[0],):
                 raise InputError(f"y must be one label per row, shape ({X.shape[0]},), got shape {y.shape}.")
         else:
-            X, y = validate_data(self, X, y, **options)
-            check_classification_targets(y)
+            X, y = self._validated(X, y)
+            if isinstance(self.classes, str):  # what the labels look like is public only then
+                check_classification_targets(y)
         codes = self._codes(np.asarray(y))
         rows = MemoryRows(X, codes, drop_invalid=self.invalid == "drop")
         rows.check()
@@ -139,25 +138,24 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
 
     def _codes(self, y: NDArray[Any]) -> NDArray[np.int64]:
         """Labels as positions in the sorted label set; -1 for a label that was not declared (only under "drop")."""
-        if isinstance(self.classes, str):
-            if self.classes != "public":
-                raise InputError(f"classes must be 'public' or a sequence of labels, got {self.classes!r}.")
-            missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
-            self.classes_, found = np.unique(y[~missing], return_inverse=True)
-            codes = np.full(len(y), -1, dtype=np.int64)
-            codes[~missing] = found
+        missing = np.array([v is None or v != v for v in y]) if y.dtype == object else y != y
+        if isinstance(self.classes, str) and self.classes == "public":
+            self.classes_ = _sorted_labels(y[~missing])
+        elif isinstance(self.classes, str):
+            raise InputError(f"classes must be 'public' or a sequence of labels, got {self.classes!r}.")
         else:
-            self.classes_ = np.unique(np.asarray(list(self.classes)))
-            position = np.searchsorted(self.classes_, y)
-            position = np.minimum(position, len(self.classes_) - 1)
-            known = self.classes_[position] == y
-            if self.invalid == "raise" and not np.all(known):
-                raise InputError("y holds a label that is not in classes; declare it there, or pass invalid='drop'.")
-            codes = np.where(known, position, -1).astype(np.int64)
+            self.classes_ = _sorted_labels(np.asarray(list(self.classes)))
         if len(self.classes_) < 2:
-            raise InputError(
-                f"classes must hold at least two labels; with {len(self.classes_)} class there is nothing to tell apart."
-            )
+            raise InputError("classes must hold at least two labels; with one class there is nothing to tell apart.")
+        if y.dtype == object:
+            position = {label: k for k, label in enumerate(self.classes_.tolist())}
+            codes = np.array([position.get(v, -1) for v in y.tolist()], dtype=np.int64)
+        else:
+            found = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+            codes = np.where(self.classes_[found] == y, found, -1).astype(np.int64)
+        codes[missing] = -1
+        if self.invalid == "raise" and np.any(codes < 0):
+            raise InputError("y holds a label that is not in classes; declare it there, or pass invalid='drop'.")
         return codes
 
     def _fit_refined(self, rows: Rows, budget: Budget, bound: float | str, noise: NoiseSource) -> Release:
@@ -293,3 +291,11 @@ def _into_ball(means: Array, radius: float) -> Array:
 def _distance(x: Array, centres: Array) -> Array:
     away = x - centres
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", away, away)))
+
+
+def _sorted_labels(labels: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return np.unique(labels)
+    except TypeError:
+        pass
+    raise InputError("classes must be labels of one kind: all numbers or all strings.")

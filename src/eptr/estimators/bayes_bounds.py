@@ -64,4 +64,4 @@ def tight_rule(n: int, classes: int, radius: float, c0: float, group: int) -> Cl
     else:
         move = group * math.hypot(math.sqrt(2.0) * 2.0 * radius / b, math.sqrt(2.0) * weight / n)
     # Quotients round once, relative 2^-53 of at most R per number. proof: rounding
-    return ClassRule(b, float(group), move * (1.0 + 1e-12) + 1e-14 * radius * math.sqrt(classes), weight)
+    return ClassRule(b, float(group), move * (1.0 + 1e-12) + 1e-14 * (radius * math.sqrt(classes) + weight), weight)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -257,7 +258,7 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         threshold = self.c0 * n * math.prod(h * kernel.integral for h in self.bandwidth_) / volume
         if self.strategy == "paper":
             return threshold, 2.0 * group, 4.0 * self.y_radius_ / threshold
-        return threshold, 1.0 * group, 2.0 * self.y_radius_ / threshold * (1.0 + 1e-12)
+        return threshold, 1.0 * group, 2.0 * self.y_radius_ / threshold * (1.0 + 1e-12) + 2.0**-50 * self.y_radius_
 
     def _query_block(self, n: int) -> Any:
         profile = KERNELS[self.kernel].profile
@@ -284,24 +285,25 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
     def plan(self, n: int, n_features: int) -> Plan:
         """Noise, threshold and error terms of a fit with these settings; needs no data."""
         budget = self._settings()
-        self._public_settings(n_features)
-        if self.strategy == "refined":
-            scale = 2.0 * self._features(n_features).inflation(n) * self.rows_per_person / budget.mu
+        model = copy(self)  # planning must not touch a fitted model
+        model._public_settings(n_features)
+        if model.strategy == "refined":
+            scale = 2.0 * model._features(n_features).inflation(n) * model.rows_per_person / budget.mu
             # At a point of average density the degree is n Π h integral / volume.
-            threshold, *_ = self._query_rule(n)
-            degree = threshold / self.c0
-            return Plan("refined", n, n_features, "", scale, (self.y_radius_ * scale / degree) ** 2, 0.0, 0.0, 0.0)
-        count = len(self.queries_) if self.budget == "total" else 1
-        forecast = forecast_test(self.strategy, budget.epsilon / count, budget.delta / count)
-        threshold, lipschitz, alpha = self._query_rule(n)
-        scale = alpha * self.rows_per_person * forecast.noise
+            threshold, *_ = model._query_rule(n)
+            degree = threshold / model.c0
+            return Plan("refined", n, n_features, "", scale, (model.y_radius_ * scale / degree) ** 2, 0.0, 0.0, 0.0)
+        count = len(model.queries_) if model.budget == "total" else 1
+        forecast = forecast_test(model.strategy, budget.epsilon / count, budget.delta / count)
+        threshold, lipschitz, alpha = model._query_rule(n)
+        scale = alpha * model.rows_per_person * forecast.noise
         certain = threshold + (1.0 + forecast.certain) * lipschitz
-        return Plan(self.strategy, n, n_features, "kernel degree", scale, scale**2, threshold, certain, budget.delta)
+        return Plan(model.strategy, n, n_features, "kernel degree", scale, scale**2, threshold, certain, budget.delta)
 
     def predict(self, X: Any) -> Array:
         """The released function, anywhere, at no further cost; for "tight" and "paper" the nearest query's answer."""
         X = self._predict_rows(X)
-        if self.strategy != "refined":
+        if self.release_.strategy != "refined":
             return np.asarray(self.values_[_nearest(X, self.queries_, np.array(self.bandwidth_))])
         features, low = self._features(X.shape[1]), self.degree_floor_
         size = max(1, 2_000_000 // max(features.shape))
@@ -330,7 +332,15 @@ class _Scaled:
 
     def sum(self, fn: Any) -> tuple[Array, ...]:
         owner = self.owner
-        return self.rows.sum(lambda x, y, keep: fn(owner._unit(x), y - owner.y_centre_, keep))
+
+        def block(x: Array, y: Array, keep: Keep) -> tuple[Array, ...]:
+            unit, target = owner._unit(x), y - owner.y_centre_
+            if keep is not None:  # a dropped row is zero after the mapping, too
+                unit, target = unit * keep[:, None], target * keep
+            result: tuple[Array, ...] = fn(unit, target, keep)
+            return result
+
+        return self.rows.sum(block)
 
 
 def _pairs(value: Any, d: int, name: str = "domain") -> list[tuple[float, float]]:

@@ -87,7 +87,7 @@ class TensorFeatures:
         """sqrt(1 + r), plus the rounding of quantised features: what counts cost beyond the sums. proof: counts"""
         left, right = self.shape
         grid = product_grid(n, 1.0)
-        worst = max(axis.residual for axis in self.axes) + 4.0 * grid * math.sqrt(left * right)
+        worst = max(axis.residual for axis in self.axes) + _ARITHMETIC + 4.0 * grid * math.sqrt(left * right)
         return math.sqrt(1.0 + worst) + 4.0 * grid * math.sqrt(left * right)
 
     def factors(self, x: Array) -> tuple[Array, Array]:

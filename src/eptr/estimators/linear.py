@@ -122,7 +122,6 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
         )
         positive("coef_bound", self.coef_bound), positive("c0", self.c0)
         fallback = self._fallback_coefficients(rows.n_features)
-        self.__dict__.pop("_inference_", None)
         if self.strategy == "refined":
             noise = self._begin(self._gaussian_cost(budget))
             result = self._fit_refined(rows, budget, x_bound, y_bound, noise)
@@ -181,8 +180,10 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
             result = release_at_rung(estimate, rung, rule.sensitivity, budget.epsilon, budget.delta, **options)
         else:
             step = rule.lipschitz + 2.0 * rule.safety_error
-            gamma = max(beta - rule.safety_error - rule.threshold - step, 0.0) / step
-            theta = estimate() if gamma > 0.0 else np.zeros(dimension)
+            above = beta - rule.safety_error - rule.threshold
+            # Below the threshold no neighbour is safe, and the estimate may be anything. proof in linear_bounds.md
+            theta = estimate() if above >= 0.0 else np.zeros(dimension)
+            gamma = max(above - step, 0.0) / step
             result = release(Proposal(theta, rule.sensitivity, gamma), budget.epsilon, budget.delta, "paper", **options)
         if not result.replied:
             return result
@@ -275,10 +276,10 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
 
     def _summary(self, level: float) -> Summary:
         check_is_fitted(self, "release_")
-        if self.strategy != "refined":
+        if self.release_.strategy != "refined":
             raise InputError(
-                f"strategy={self.strategy!r} releases neither X'X nor a residual variance, so it has no standard errors; "
-                "use strategy='refined', which pays for them inside its budget."
+                f"strategy={self.release_.strategy!r} releases neither X'X nor a residual variance, so there are no "
+                "standard errors; use strategy='refined', which pays for them inside its budget."
             )
         names = list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(len(self.coef_))]))
         values = np.append(self.coef_, self.intercept_) if self.fit_intercept else self.coef_

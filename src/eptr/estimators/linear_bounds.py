@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 
 from ..rows.exact import product_grid, project, shrink_factors
 from ..rows.memory import Rows
@@ -103,8 +104,8 @@ def _rule(
     threshold = c0 * n
     norm = n * x_bound**2
     # Backward stability of the symmetric eigenvalue and linear solvers, with a generous constant. proof: rounding
-    safety_error = 64.0 * dimension * _UNIT * norm
-    estimate_error = 64.0 * dimension * _UNIT * (norm / threshold) * (coef_bound + n * x_bound * y_bound / threshold)
+    safety_error = 64.0 * dimension**2 * _UNIT * norm
+    estimate_error = 64.0 * dimension**2 * _UNIT * (norm / threshold) * (coef_bound + n * x_bound * y_bound / threshold)
     sensitivity = (numerator / threshold) * (1.0 + 1e-12) + 2.0 * estimate_error
     return SafetyRule(threshold, lipschitz, sensitivity, safety_error)
 
@@ -116,5 +117,5 @@ def smallest_eigenvalue(gram: Array) -> float:
 
 def solve(sums: Moments, coef_bound: float) -> Array:
     """proj_{R_t}((X'X)^-1 X'y); called only where lambda_min is above the threshold."""
-    theta = np.linalg.solve(sums.gram, sums.cross)
+    theta = cho_solve(cho_factor(sums.gram), sums.cross)
     return np.asarray(theta * min(1.0, coef_bound / max(float(np.linalg.norm(theta)), 1e-300)))

@@ -63,7 +63,8 @@ class Proposal:
     Parameters
     ----------
     estimate : float or array
-        theta(X). May be NaN where ``safety`` is 0: it is then replaced by zero.
+        theta(X). May be NaN only where neither this dataset nor any neighbour has positive safety (it is then
+        replaced by zero): next to a safe dataset the estimate must exist and be within ``sensitivity``.
     sensitivity : float
         alpha > 0, public: bounds |theta(X) - theta(X')| for every replace-one neighbour X' of a safe X.
     safety : float
@@ -146,13 +147,18 @@ class _Plan:
         if isinstance(self.test, Ladder):
             return self.test.numerator(rung(gamma)), self.test.bits
         bits = 64 + math.ceil(math.log2(1.0 / self.test.delta))
-        return math.floor(self.test.exact(min(gamma, 1e300)) * (1 << bits)), bits
+        return math.floor(self.test.exact(min(max(_guarded(gamma), 0.0), 1e300)) * (1 << bits)), bits
 
 
 def rung(gamma: float) -> int:
     """ceil(gamma), guarded so that rounding never makes neighbours differ by two rungs. proof: rungs"""
-    guarded = gamma * (1.0 - 4.0 * _SAFETY_TOLERANCE) - _SAFETY_TOLERANCE
+    guarded = _guarded(gamma)
     return 0 if guarded <= 0.0 else math.ceil(min(guarded, 2.0**53))
+
+
+def _guarded(gamma: float) -> float:
+    """Shrunk so that computed safety values of neighbours differ by less than 1."""
+    return gamma * (1.0 - 4.0 * _SAFETY_TOLERANCE) - _SAFETY_TOLERANCE
 
 
 @lru_cache(maxsize=256)
@@ -171,8 +177,9 @@ def _plan(strategy: str, epsilon: float, delta: float, slack: float, p0: float |
         plan = _Plan(_up(1.0 / mu), Cost(epsilon, delta, "laplace", mu), LaplaceTest(epsilon, delta))
     else:
         raise InputError(f"strategy must be 'tight', 'paper' or 'ptr' here, got {strategy!r}.")
-    spent = privacy_profile(plan.test, plan.cost.mu, epsilon)  # proof: published
-    if spent + (1.0 + math.exp(min(epsilon, 700.0))) * delta * 2.0**-64 > delta:
+    # The same margins as everywhere else are kept back. proof: published
+    spent = privacy_profile(plan.test, plan.cost.mu, epsilon * (1.0 - 1e-12))
+    if spent + (1.0 + math.exp(min(epsilon, 700.0))) * delta * 2.0**-64 > delta * (1.0 - 1e-9):
         raise PrivacyError(
             f"strategy={strategy!r} is not ({epsilon:g}, {delta:g})-DP: its exact delta at epsilon={epsilon:g} is "
             f"{spent:.3g}. Use a smaller epsilon, or strategy='tight', which is exact everywhere."
@@ -289,7 +296,9 @@ def _draw(
 
 
 def _published(noise: NoiseSource, estimate: Any, scale: float) -> Any:
-    value = noise.gaussian(np.asarray(estimate, dtype=float), scale)
+    value = np.asarray(estimate, dtype=float)
+    # An estimate that does not exist, against the caller's claim, counts as zero rather than as an error that tells.
+    value = noise.gaussian(np.where(np.isfinite(value), value, 0.0), scale)
     if value.ndim == 0:
         return float(value)
     value.setflags(write=False)
