@@ -129,7 +129,7 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
                 raise InputError(f"y must be one label per row, shape ({X.shape[0]},), got shape {y.shape}.")
         else:
             X, y = self._validated(X, y)
-            if isinstance(self.classes, str):  # what the labels look like is public only then
+            if isinstance(self.classes, str) and y.dtype.kind == "f":  # what labels look like is public only then
                 check_classification_targets(y)
         codes = self._codes(np.asarray(y))
         rows = MemoryRows(X, codes, drop_invalid=self.invalid == "drop")
@@ -138,9 +138,12 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
 
     def _codes(self, y: NDArray[Any]) -> NDArray[np.int64]:
         """Labels as positions in the sorted label set; -1 for a label that was not declared (only under "drop")."""
-        missing = np.array([v is None or v != v for v in y]) if y.dtype == object else y != y
+        if y.dtype == object:
+            missing = np.array([v is None or v != v for v in y])
+        else:
+            missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(0, dtype=bool)
         if isinstance(self.classes, str) and self.classes == "public":
-            self.classes_ = _sorted_labels(y[~missing])
+            self.classes_ = _sorted_labels(y[~missing] if missing.size else y)
         elif isinstance(self.classes, str):
             raise InputError(f"classes must be 'public' or a sequence of labels, got {self.classes!r}.")
         else:
@@ -150,10 +153,16 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
         if y.dtype == object:
             position = {label: k for k, label in enumerate(self.classes_.tolist())}
             codes = np.array([position.get(v, -1) for v in y.tolist()], dtype=np.int64)
+        elif y.dtype.kind in "iu" and np.array_equal(self.classes_, np.arange(len(self.classes_))):
+            # Already codes, the usual case; a label outside the set becomes -1.
+            codes = y.astype(np.int64, copy=False)
+            if codes.min() < 0 or codes.max() >= len(self.classes_):
+                codes = np.where((codes >= 0) & (codes < len(self.classes_)), codes, -1)
         else:
             found = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-            codes = np.where(self.classes_[found] == y, found, -1).astype(np.int64)
-        codes[missing] = -1
+            codes = np.where(self.classes_[found] == y, found, -1)
+        if missing.size:
+            codes[missing] = -1
         if self.invalid == "raise" and np.any(codes < 0):
             raise InputError("y holds a label that is not in classes; declare it there, or pass invalid='drop'.")
         return codes
@@ -181,8 +190,8 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
         # Rows of a class sit around its centre: a private radius instead of the whole ball.
         level = 1.0 - min(1.0 - SPREAD_LEVEL, SPREAD_RATE / (math.sqrt(rows.n) * mu))
         radius = private_quantile(
-            rows, lambda x, y: _distance(x, centres[y]), level, low=self.x_bound_ * 2.0**-16, high=2.0 * self.x_bound_,
-            mu=part(SPREAD_SHARE), noise=noise, group=group,
+            rows, lambda x, y: _distance(x, centres.take(np.asarray(y, dtype=np.intp), axis=0)), level,
+            low=self.x_bound_ * 2.0**-16, high=2.0 * self.x_bound_, mu=part(SPREAD_SHARE), noise=noise, group=group,
         )  # fmt: skip
         second = class_sums(rows, classes, radius, centres)
         again = noise.gaussian(second.counts, 2.0 * group / last_mu)
@@ -289,7 +298,8 @@ def _into_ball(means: Array, radius: float) -> Array:
 
 
 def _distance(x: Array, centres: Array) -> Array:
-    away = x - centres
+    """Row by row; ``centres`` is a scratch array with one row each."""
+    away = np.subtract(x, centres, out=centres)
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", away, away)))
 
 

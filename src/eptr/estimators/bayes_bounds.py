@@ -40,9 +40,15 @@ def class_sums(rows: Rows, classes: int, radius: float, centres: Array | None = 
     grid = sum_grid(rows.n, radius)
 
     def block(x: Array, y: Array, keep: Keep) -> tuple[Array, ...]:
-        member = np.zeros((classes, len(y)))
-        member[y, np.arange(len(y))] = 1.0 if keep is None else keep
-        away = x if centres is None else x - centres[y]
+        member = np.empty((classes, len(y)))
+        for k in range(classes):
+            np.equal(y, k, out=member[k], casting="unsafe")
+        if keep is not None:
+            member *= keep
+        away = x
+        if centres is not None:
+            away = centres.take(np.asarray(y, dtype=np.intp), axis=0)
+            np.subtract(x, away, out=away)
         units = project(away, shrink_factors(away, radius), grid)
         return member.sum(axis=1), (member @ units) * grid
 

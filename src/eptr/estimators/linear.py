@@ -238,7 +238,7 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
             raise InputError("plan() needs x_bound and y_bound as numbers.")
         p = n_features + bool(self.fit_intercept)
         if self.strategy == "refined":
-            # The last step has about half of the budget; gradients of size c put 2c/(n mu_T) on a whitened coordinate.
+            # The last step has at least 38 % of the budget; gradients of size c put 2c/(n mu_T) on a whitened coordinate.
             scale = 2.0 * math.sqrt(p) / (n * gaussian_mu(budget.epsilon, budget.delta) * math.sqrt(0.38))
             return Plan("refined", n, n_features, "", scale, p * scale**2, 0.0, 0.0, 0.0)
         rule, _ = self._rule(n, n_features, float(bounds[0]), float(bounds[1]))

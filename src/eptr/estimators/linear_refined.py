@@ -20,9 +20,11 @@ Array = NDArray[np.float64]
 Keep = NDArray[np.bool_] | None
 
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
-STEPS = ((75.0, 4), (150.0, 3), (math.inf, 2))  # steps while sqrt(n) mu is below: clearer data need fewer
+STEPS = ((120.0, 4), (220.0, 3), (math.inf, 1))  # steps while sqrt(n) mu is below; the last from a warm start
 GRAM_SHARE = 0.20
 SQUARE_SHARE = 0.02  # on y'y, which sets the clipping of the first step
+CROSS_SHARE = 0.10  # on X'y for a warm start
+WARM_CLIP = 3.0  # its one step clips at this multiple of sqrt(p sigma^2)
 QUANTILE_SHARE = 0.06  # on a quantile of the gradient norms, which sets that of the others
 SPREAD_SHARE = 0.02
 GROWTH = 2.0  # each step has this much more budget than the one before
@@ -41,7 +43,7 @@ class RefinedFit:
     coefficients: Array
     gram: Array
     whitening: Array
-    noise: tuple[float, ...]  # standard deviation per whitened coordinate, step by step
+    noise: tuple[float, ...]  # standard deviation per whitened coordinate, step by step (a warm start counts as one)
     spread: float  # noisy E|clipped gradient|^2 / p
     slope: float  # noisy mean derivative of a step
     shrink: Array  # share of each whitened direction that is signal rather than floor
@@ -55,8 +57,10 @@ def refined_fit(
     norm = math.hypot(x_bound, constant or 0.0)
     clarity = math.sqrt(n) * mu
     steps = next(count for below, count in STEPS if clarity < below)
+    warm = steps == 1
+    start_share = CROSS_SHARE if warm else QUANTILE_SHARE
     weights = GROWTH ** np.arange(steps)
-    step_shares = (1.0 - GRAM_SHARE - SQUARE_SHARE - QUANTILE_SHARE - SPREAD_SHARE) * weights / weights.sum()
+    step_shares = (1.0 - GRAM_SHARE - SQUARE_SHARE - start_share - SPREAD_SHARE) * weights / weights.sum()
 
     def part(share: float) -> float:
         return mu * math.sqrt(share) * (1.0 - 1e-15)
@@ -64,7 +68,8 @@ def refined_fit(
     gram_noise = math.sqrt(2.0) * norm**2 * group / part(GRAM_SHARE)
     sums = moments(rows, x_bound, y_bound, constant)
     gram = _noisy_gram(sums.gram, gram_noise, noise)
-    square = float(noise.gaussian(sums.square, y_bound**2 * group / part(SQUARE_SHARE)))  # proof: square
+    square_noise = y_bound**2 * group / part(SQUARE_SHARE)  # proof: square
+    square = float(noise.gaussian(sums.square, square_noise))
     eigenvalues, vectors = np.linalg.eigh(gram)
     floored = np.maximum(eigenvalues, FLOOR * gram_noise * math.sqrt(p))
     bits = _ROW_BITS - math.ceil(math.log2(p + 1))
@@ -76,6 +81,14 @@ def refined_fit(
     phi, scales = np.zeros(p), []
     least, most, rate = FIRST_CLIP
     clip = min(max(clarity / rate, least), most) * math.sqrt(p * max(square / n, 1e-4 * y_bound**2))
+    if warm:
+        # Clear data: solve the noisy normal equations and improve on them once, instead of starting from zero.
+        cross_noise = 2.0 * norm * y_bound * group / part(CROSS_SHARE)  # proof: cross
+        phi = whitening.T @ noise.gaussian(sums.cross, cross_noise) / n
+        rest = square - n * float(phi @ phi)  # the residual sum of squares of that solution, up to noise
+        doubt = square_noise + float(np.linalg.norm(whitening @ phi)) * cross_noise
+        clip = WARM_CLIP * math.sqrt(p * max(rest, 2.0 * doubt) / n)
+        scales.append(cross_noise * math.sqrt(float(np.mean(n / floored))) / n)
     spread = slope = 1.0
     for t, share in enumerate(step_shares):
         gradient = _Gradient(x_bound, y_bound, constant, whitening, _round_public(whitening @ phi, bits))
@@ -84,7 +97,7 @@ def refined_fit(
                 rows, gradient.norm, level, low=largest * 2.0**-20, high=largest,
                 mu=part(QUANTILE_SHARE), noise=noise, group=group,
             )  # fmt: skip
-        total, shape = gradient.clipped_sum(rows, clip)
+        total, shape = gradient.clipped_sum(rows, clip, with_shape=t == steps - 1)
         if t == steps - 1:
             # Both summands of `shape` lie in [0, 1]. proof: spread
             noisy = noise.gaussian(shape, math.sqrt(2.0) * group / part(SPREAD_SHARE)) / n
@@ -119,11 +132,10 @@ class _Gradient:
         self.grid = 2.0 ** (math.frexp(max(x_bound, constant or 0.0))[1] - _ROW_BITS)
         self.x_bound, self.y_limit = x_bound, REACH * y_bound
         self.p = len(whitening)
-        features = self.p - (constant is not None)
         column = 0.0 if constant is None else float(toward_zero(np.array(constant), self.grid))
-        # Rows enter as integers, so the grid is folded in here.
-        self.map, self.slopes = whitening[:features].T * self.grid, theta[:features] * self.grid
-        self.shift, self.offset = column * whitening[features:].T, column * theta[features:].sum()
+        # Rows enter as integers, the constant as their last column, so the grid is folded in here.
+        self.column = column / self.grid if constant is not None else None
+        self.map, self.slopes = whitening.T * self.grid, theta * self.grid
 
     def _parts(self, x: Array, y: Array, keep: Keep = None) -> tuple[Array, Array, Array]:
         """z (one *column* per row, so that what follows is contiguous), the residual and |z|.
@@ -132,24 +144,27 @@ class _Gradient:
         weights depend on x alone, so nothing is biased. The dot products are exact, the rest is element-wise. proof: bits
         """
         shorten = shrink_factors(x, self.x_bound)
-        units = x * (1.0 / self.grid) if shorten is None else x * (shorten / self.grid)[:, None]
+        units = np.empty((len(x), self.p))
+        features = units[:, : x.shape[1]]
+        np.multiply(x, 1.0 / self.grid if shorten is None else (shorten / self.grid)[:, None], out=features)
+        if self.column is not None:
+            units[:, -1] = self.column if shorten is None else self.column * shorten
         np.rint(units, out=units)
-        z, fit = self.map @ units.T, units @ self.slopes
-        if self.shift.size:
-            z += self.shift if shorten is None else self.shift * shorten
-            fit += self.offset if shorten is None else self.offset * shorten
-        target = np.clip(y, -self.y_limit, self.y_limit)
-        residual = (target if shorten is None else target * shorten) - fit
+        residual = np.clip(y, -self.y_limit, self.y_limit)
+        if shorten is not None:
+            residual *= shorten
+        residual -= units @ self.slopes
         if keep is not None:
             residual = np.where(keep, residual, 0.0)
+        z = self.map @ units.T
         return z, residual, np.sqrt(np.einsum("ij,ij->j", z, z))
 
     def norm(self, x: Array, y: Array) -> Array:
         _, residual, size = self._parts(x, y)
         return np.asarray(size * np.abs(residual))
 
-    def clipped_sum(self, rows: Rows, clip: float) -> tuple[Array, Array]:
-        """Sum of clipped gradients, and of (|gradient|^2/clip^2, min(|z|^2/2p, 1) if unclipped)."""
+    def clipped_sum(self, rows: Rows, clip: float, *, with_shape: bool = True) -> tuple[Array, Array]:
+        """Sum of clipped gradients, and of (|gradient|^2/clip^2, min(|z|^2/2p, 1) if unclipped) if asked for."""
         grid, unit = sum_grid(rows.n, clip), sum_grid(rows.n, 1.0)
         safe = clip * (1.0 - (self.p + 16) * 2.0**-52)
 
@@ -159,12 +174,15 @@ class _Gradient:
             with np.errstate(divide="ignore"):
                 factor = np.minimum(safe / norm, 1.0)
             z *= residual * factor / grid  # in units of the grid, a power of two
+            total = grid * np.trunc(z, out=z).sum(axis=1)
+            if not with_shape:
+                return total, np.zeros(2)
             share = np.minimum(norm / safe, 1.0)
             inside = np.where(norm < safe, np.minimum(size * size / (2.0 * self.p), 1.0), 0.0)
             if keep is not None:
                 inside = np.where(keep, inside, 0.0)
             shape = np.array([toward_zero(share * share, unit).sum(), toward_zero(inside, unit).sum()])
-            return grid * np.trunc(z, out=z).sum(axis=1), shape
+            return total, shape
 
         total, shape = rows.sum(block)
         return total, shape
