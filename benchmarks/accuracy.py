@@ -33,10 +33,17 @@ def parallel(task, arguments, label):
 
 # -- least squares: the rows of the headline table ---------------------------------------------------------------------
 
-SETTINGS = [(8000, 1.0), (8000, 0.25), (8000, 4.0), (2000, 1.0)]
+SETTINGS = [
+    (8000, 1.0, 0.01),
+    (8000, 0.25, 0.01),
+    (8000, 4.0, 0.01),
+    (2000, 1.0, 0.01),
+    (8000, 1.0, 1e-6),
+    (8000, 4.0, 1e-6),
+]
 
 
-def one_regression(n, epsilon, seed, p=5, delta=0.01):
+def one_regression(n, epsilon, delta, seed, p=5):
     _quiet()
     rng = np.random.default_rng([seed, n])
     theta = 1 / np.arange(1, p + 1)
@@ -58,14 +65,12 @@ def one_regression(n, epsilon, seed, p=5, delta=0.01):
 
 def regression(replications):
     rows = []
-    for n, epsilon in SETTINGS:
-        runs = parallel(
-            one_regression, [(n, epsilon, s) for s in range(replications)], f"least squares n={n} epsilon={epsilon}"
-        )
-        rows += summary_rows((n, epsilon), runs)
+    for setting in SETTINGS:
+        runs = parallel(one_regression, [(*setting, s) for s in range(replications)], f"least squares {setting}")
+        rows += summary_rows(setting, runs)
     show(
-        "Least squares, p=5, delta=.01: squared error (mean)",
-        ["n", "epsilon", "method", "error", "s.e.", "ratio"],
+        "Least squares, p=5: squared error (mean)",
+        ["n", "epsilon", "delta", "method", "error", "s.e.", "ratio"],
         rows,
         "accuracy_ols",
     )

@@ -53,7 +53,8 @@ class NotPrivateWarning(UserWarning):
 def positive(name: str, value: object, *, below: float = math.inf) -> float:
     """Return ``value`` as a float in (0, below), or raise an error that names it."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InputError(f"{name} must be a number, got {type(value).__name__}; pass {name}=1.0, for example.")
+        example = 1.0 if below > 1.0 else 1e-6
+        raise InputError(f"{name} must be a number, got {type(value).__name__}; pass {name}={example:g}, for example.")
     number = float(value)
     if not 0.0 < number < below or math.isinf(number):
         limit = "a finite number above 0" if math.isinf(below) else f"a number between 0 and {below:g}, both excluded"

@@ -105,7 +105,7 @@ def test_no_fitted_attribute_is_a_non_private_statistic(estimator):
             "x_bound_",
             "y_bound_",
         ),
-        *("coef_", "intercept_", "covariance_", "residual_scale_", "means_", "priors_"),
+        *("coef_", "intercept_", "covariance_", "residual_scale_", "noisy_directions_", "means_", "priors_"),
         *("domain_", "bandwidth_", "y_centre_", "y_radius_", "queries_", "trend_", "residual_radius_", "sums_"),
         *("degree_floor_", "replied_", "values_"),
     }

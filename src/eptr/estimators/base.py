@@ -29,6 +29,7 @@ RADIUS_SHARE = 0.05
 RADIUS_LEVEL = 0.97
 # A private radius is searched over all sensible magnitudes: 2^-30 to 2^30.
 RADIUS_RANGE = (2.0**-30, 2.0**30)
+RADIUS_SEARCH = {"ratio": 2.0, "forgiving": 2.0}  # few cells and a margin for their noise
 
 
 class NoisyScore:
@@ -65,9 +66,7 @@ class PrivateEstimator(BaseEstimator):
             raise InputError(f"strategy must be one of {STRATEGIES}, got {self.strategy!r}.")
         if self.invalid not in ("raise", "drop"):
             raise InputError(f"invalid must be 'raise' or 'drop', got {self.invalid!r}.")
-        count = self.rows_per_person
-        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
-            raise InputError(f"rows_per_person must be a whole number of at least 1, got {count!r}.")
+        whole_number("rows_per_person", self.rows_per_person)
         if self.ledger is not None and not hasattr(self.ledger, "charge"):
             raise InputError("ledger must be an object with a charge method, or None.")
         return budget
@@ -79,16 +78,7 @@ class PrivateEstimator(BaseEstimator):
         self.rows_per_person_ = self.rows_per_person
 
     def _validated(self, *arrays: Any, **options: Any) -> Any:
-        """scikit-learn's validation, without its habit of quoting the offending cell."""
-        try:
-            return validate_data(self, *arrays, dtype=(np.float64, np.float32), ensure_all_finite=False, **options)
-        except ValueError as error:
-            if "could not convert" not in str(error):
-                raise
-        # Raised outside the handler, so that the original text is not even in the context.
-        raise InputError(
-            "X and y must hold numbers only; encode text with eptr.PublicEncoder, or pass labels to a classifier."
-        )
+        return validated(self, *arrays, dtype=(np.float64, np.float32), ensure_all_finite=False, **options)
 
     def _bound(self, name: str, advice: str) -> float | str:
         value = getattr(self, name)
@@ -101,7 +91,7 @@ class PrivateEstimator(BaseEstimator):
             return "private"
         if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
             raise BoundError(
-                f"{name} must be a finite number above 0 (or 'private' with strategy='refined'), got {value!r}."
+                f"{name} must be one finite number above 0 (or 'private' with strategy='refined'), got {value!r}."
             )
         return float(value)
 
@@ -168,7 +158,7 @@ class PrivateEstimator(BaseEstimator):
 
     def _predict_rows(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self, "release_")
-        return np.asarray(validate_data(self, X, reset=False, dtype=np.float64))
+        return np.asarray(validated(self, X, reset=False, dtype=np.float64))
 
     def to_json(self) -> str:
         """The fitted private model as versioned JSON text; holds no row and may be published."""
@@ -182,6 +172,39 @@ class PrivateEstimator(BaseEstimator):
 
         check_is_fitted(self, "release_")
         return privacy_statement(self)
+
+
+def validated(estimator: Any, *arrays: Any, **options: Any) -> Any:
+    """scikit-learn's validation, without its habit of quoting the offending rows."""
+    try:
+        return validate_data(estimator, *arrays, **options)
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        fix = next((fix for sign, fix in _FIXES.items() if sign in text), None)
+        if fix is None:
+            raise
+    # Raised outside the handler, so that the original text is not even in the context.
+    raise InputError(fix)
+
+
+# What scikit-learn's messages start with when they go on to print data, and what to say instead.
+_FIXES = {
+    "could not convert": "X and y must hold numbers only; encode text columns with eptr.PublicEncoder.",
+    "ufunc 'isfinite'": "y must hold numbers only; for labels use a classifier.",
+    "got 1D array": "X must be a table with rows and columns, got a 1-D array. Reshape your data: X.reshape(-1, 1) for one column.",
+    "got scalar array": "X must be a table with rows and columns, got a single number. Reshape your data: X.reshape(1, -1) for one row.",
+    "Complex data": "X must be real. Complex data not supported: pass real and imaginary parts as columns.",
+    "do not have a common DType": "X must hold numbers only; turn dates into numbers first.",
+    "Input y contains NaN": "Input y contains NaN. Clean it, or pass invalid='drop' to give such rows no weight.",
+    "Input y contains inf": "Input y contains infinity or a value too large. Clean it, or pass invalid='drop' to give such rows no weight.",
+}
+
+
+def whole_number(name: str, value: Any) -> int:
+    """A positive count, or an error that names it."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise InputError(f"{name} must be a whole number of at least 1, got {value!r}.")
+    return int(value)
 
 
 def _as_numbers(y: Any) -> NDArray[Any] | None:

@@ -17,7 +17,7 @@ from ..errors import InputError, positive
 from ..privacy.mechanism import Proposal, Release, forecast_test, release, release_at_rung
 from ..privacy.noise import NoiseSource
 from ..rows.memory import MemoryRows, Rows
-from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SHARE, NoisyScore, PrivateEstimator
+from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, NoisyScore, PrivateEstimator, whole_number
 from .bayes_bounds import ClassRule, class_sums, paper_rule, tight_rule
 from .planning import Plan
 from .quantile import private_quantile
@@ -144,7 +144,7 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
             missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(0, dtype=bool)
         if isinstance(self.classes, str) and self.classes == "public":
             self.classes_ = _sorted_labels(y[~missing] if missing.size else y)
-        elif isinstance(self.classes, str):
+        elif isinstance(self.classes, str) or not hasattr(self.classes, "__iter__"):
             raise InputError(f"classes must be 'public' or a sequence of labels, got {self.classes!r}.")
         else:
             self.classes_ = _sorted_labels(np.asarray(list(self.classes)))
@@ -173,7 +173,7 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
             norms = lambda x, y: np.sqrt(np.einsum("ij,ij->i", x, x))  # noqa: E731
             bound = private_quantile(
                 rows, norms, RADIUS_LEVEL, low=RADIUS_RANGE[0], high=RADIUS_RANGE[1],
-                mu=mu * math.sqrt(RADIUS_SHARE) * (1.0 - 1e-15), noise=noise, group=group,
+                mu=mu * math.sqrt(RADIUS_SHARE) * (1.0 - 1e-15), noise=noise, group=group, **RADIUS_SEARCH,
             )  # fmt: skip
             mu *= math.sqrt(1.0 - RADIUS_SHARE) * (1.0 - 1e-15)
         self.x_bound_ = float(bound)
@@ -253,7 +253,7 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
 
     def plan(self, n: int, n_features: int, n_classes: int = 2) -> Plan:
         """Noise, threshold and error terms of a fit with these settings; needs no data."""
-        budget = self._settings()
+        budget, n, n_features = self._settings(), whole_number("n", n), whole_number("n_features", n_features)
         bound = self._bound("x_bound", "plan() needs it as a number.")
         if isinstance(bound, str):
             raise InputError("plan() needs x_bound as a number.")

@@ -15,6 +15,8 @@ from .linear_refined import RefinedFit
 __all__ = ["Summary", "standard_errors", "summarise"]
 
 Array = NDArray[np.float64]
+DOUBT = 1.5  # standard deviations of Gram noise by which a direction's strength may be overstated
+SIGNAL = 0.2  # a direction with less certain signal than this counts as noise
 
 
 def standard_errors(fit: RefinedFit, n: int) -> Array:
@@ -29,10 +31,25 @@ def standard_errors(fit: RefinedFit, n: int) -> Array:
     for age, scale in enumerate(reversed(fit.noise)):
         variance = variance + rest ** (2 * age) * scale**2
     vectors = np.linalg.eigh(fit.gram)[1]
-    left = vectors.T @ np.linalg.solve(fit.whitening, fit.coefficients)
-    variance = variance + (rest**steps * left) ** 2  # what the steps have not reached yet, as a squared bias
+    phi = vectors.T @ np.linalg.solve(fit.whitening, fit.coefficients)
+    # What the steps have not reached yet is a bias; D itself is known up to the noise of the Gram matrix. proof: bias
+    doubt = DOUBT * fit.gram_noise / fit.floored
+    worst = np.clip(
+        np.maximum(np.abs(1.0 - fit.slope * (fit.shrink - doubt)), np.abs(1.0 - fit.slope * (fit.shrink + doubt))),
+        0,
+        0.98,
+    )
+    left = worst**steps
+    signal = np.maximum(fit.shrink - doubt, 1e-12)
+    bias = np.where(dominated(fit), left * np.sqrt(fit.mean_square / signal), left / (1.0 - left) * np.abs(phi))
+    variance = variance + bias**2
     root = fit.whitening @ vectors
     return np.asarray((root * variance) @ root.T)
+
+
+def dominated(fit: RefinedFit) -> NDArray[np.bool_]:
+    """Directions of the design in which the Gram matrix is mostly privacy noise."""
+    return np.asarray(fit.shrink - DOUBT * fit.gram_noise / fit.floored < SIGNAL)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +65,7 @@ class Summary:
     residual_scale: float
     n: int
     release: Release
+    noisy_directions: int = 0
 
     def __str__(self) -> str:
         width = max(11, *(len(name) for name in self.names))
@@ -71,13 +89,25 @@ class Summary:
             f"({self.release.epsilon:g}, {self.release.delta:g})-differentially private, {self.release.neighbours} neighbours"
             + ("." if self.release.private else "; SEEDED, NOT PRIVATE."),
         ]
+        if self.noisy_directions:
+            lines.append(
+                f"WARNING: {self.noisy_directions} of {len(self.names)} directions of the design are mostly privacy noise, and "
+                "the intervals reflect it: more rows, a larger epsilon, a smaller x_bound, centred or fewer columns would help."
+            )
         return "\n".join(lines)
 
     __repr__ = __str__
 
 
 def summarise(
-    names: list[str], values: Array, covariance: Array, level: float, residual_scale: float, n: int, release: Release
+    names: list[str],
+    values: Array,
+    covariance: Array,
+    level: float,
+    residual_scale: float,
+    n: int,
+    release: Release,
+    noisy: int = 0,
 ) -> Summary:
     """Wald table from released numbers."""
     level = probability("level", level)
@@ -85,4 +115,6 @@ def summarise(
     half = norm.isf((1.0 - level) / 2.0) * errors
     intervals = np.column_stack([values - half, values + half])
     p_values = 2.0 * norm.sf(np.abs(values) / errors)
-    return Summary(tuple(map(str, names)), values, errors, intervals, p_values, level, residual_scale, n, release)
+    return Summary(
+        tuple(map(str, names)), values, errors, intervals, p_values, level, residual_scale, n, release, noisy
+    )

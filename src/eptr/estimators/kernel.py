@@ -16,7 +16,7 @@ from ..privacy.mechanism import Cost, Proposal, Release, forecast_test, release
 from ..privacy.noise import NoiseSource
 from ..rows.exact import product_grid, toward_zero
 from ..rows.memory import Rows
-from .base import NoisyScore, PrivateEstimator
+from .base import NoisyScore, PrivateEstimator, whole_number
 from .kernel_features import KERNELS, TensorFeatures, tensor_features
 from .linear_refined import refined_fit
 from .planning import Plan
@@ -157,6 +157,10 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
             raise BoundError(
                 "y_bound is missing. Pass a bound on |y| or its public range (low, high), known before seeing the data."
             )
+        if isinstance(value, str):
+            raise BoundError(
+                f"y_bound must be a number or a pair (low, high) here, got {value!r}; a private one is not offered."
+            )
         if np.ndim(value) == 0:
             return 0.0, positive("y_bound", value)
         low, high = _pairs(value, 1, "y_bound")[0]
@@ -284,7 +288,7 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
 
     def plan(self, n: int, n_features: int) -> Plan:
         """Noise, threshold and error terms of a fit with these settings; needs no data."""
-        budget = self._settings()
+        budget, n, n_features = self._settings(), whole_number("n", n), whole_number("n_features", n_features)
         model = copy(self)  # planning must not touch a fitted model
         model._public_settings(n_features)
         if model.strategy == "refined":
@@ -292,7 +296,8 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
             # At a point of average density the degree is n Π h integral / volume.
             threshold, *_ = model._query_rule(n)
             degree = threshold / model.c0
-            return Plan("refined", n, n_features, "", scale, (model.y_radius_ * scale / degree) ** 2, 0.0, 0.0, 0.0)
+            answer = model.y_radius_ * scale / degree
+            return Plan("refined", n, n_features, "", answer, answer**2, 0.0, 0.0, 0.0)
         count = len(model.queries_) if model.budget == "total" else 1
         forecast = forecast_test(model.strategy, budget.epsilon / count, budget.delta / count)
         threshold, lipschitz, alpha = model._query_rule(n)

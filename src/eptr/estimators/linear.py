@@ -13,13 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from ..accounting.budget import Budget
 from ..adapter import ladder_rung
 from ..errors import InputError, positive
-from ..privacy.gaussian import gaussian_mu
 from ..privacy.ladder import DEFAULT_SLACK
 from ..privacy.mechanism import Proposal, Release, forecast_test, release, release_at_rung
 from ..privacy.noise import NoiseSource
 from ..rows.memory import Rows
-from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SHARE, NoisyScore, PrivateEstimator
-from .inference import Summary, standard_errors, summarise
+from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, NoisyScore, PrivateEstimator, whole_number
+from .inference import Summary, dominated, standard_errors, summarise
 from .linear_bounds import SafetyRule, moments, paper_rule, smallest_eigenvalue, solve, tight_rule
 from .linear_refined import refined_fit
 from .planning import Plan
@@ -143,7 +142,14 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
         mu, group = budget.mu, self.rows_per_person
         bought = [b == "private" for b in (x_bound, y_bound)]
         radius_mu = mu * math.sqrt(RADIUS_SHARE) * (1.0 - 1e-15)
-        options = {"low": RADIUS_RANGE[0], "high": RADIUS_RANGE[1], "mu": radius_mu, "noise": noise, "group": group}
+        options = {
+            "low": RADIUS_RANGE[0],
+            "high": RADIUS_RANGE[1],
+            "mu": radius_mu,
+            "noise": noise,
+            "group": group,
+            **RADIUS_SEARCH,
+        }
         if bought[0]:
             x_bound = private_quantile(rows, lambda x, y: np.sqrt(np.einsum("ij,ij->i", x, x)), RADIUS_LEVEL, **options)  # type: ignore[arg-type]
         if bought[1]:
@@ -154,6 +160,7 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
         fit = refined_fit(rows, x_bound, y_bound, constant, mu, noise, group)
         scaling = self._scaling(x_bound, rows.n_features)
         errors = standard_errors(fit, rows.n)
+        self.noisy_directions_ = int(dominated(fit).sum())
         self.covariance_ = scaling[:, None] * errors * scaling
         self.residual_scale_ = math.sqrt(fit.spread) / fit.slope
         spread = math.sqrt(float(np.mean(np.sum(fit.whitening**2, axis=1))))  # of a coefficient per whitened unit
@@ -232,14 +239,15 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
 
     def plan(self, n: int, n_features: int) -> Plan:
         """Noise, threshold and error terms of a fit with these settings; needs no data."""
-        budget = self._settings()
+        budget, n, n_features = self._settings(), whole_number("n", n), whole_number("n_features", n_features)
         bounds = [self._bound(name, "plan() needs it as a number.") for name in ("x_bound", "y_bound")]
         if "private" in bounds:
             raise InputError("plan() needs x_bound and y_bound as numbers.")
         p = n_features + bool(self.fit_intercept)
         if self.strategy == "refined":
-            # The last step has at least 38 % of the budget; gradients of size c put 2c/(n mu_T) on a whitened coordinate.
-            scale = 2.0 * math.sqrt(p) / (n * gaussian_mu(budget.epsilon, budget.delta) * math.sqrt(0.38))
+            # Rough: residuals of a third of y_bound, columns of unit size, gradients clipped at 1.5 times their typical size,
+            # and at least 38 % of the budget on the last step.
+            scale = 2.0 * 1.5 * math.sqrt(p) * float(bounds[1]) / 3.0 / (n * budget.mu * math.sqrt(0.38))
             return Plan("refined", n, n_features, "", scale, p * scale**2, 0.0, 0.0, 0.0)
         rule, _ = self._rule(n, n_features, float(bounds[0]), float(bounds[1]))
         forecast = forecast_test(self.strategy, budget.epsilon, budget.delta, DEFAULT_SLACK)
@@ -285,4 +293,13 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
         values = np.append(self.coef_, self.intercept_) if self.fit_intercept else self.coef_
         if self.fit_intercept:
             names.append("(Intercept)")
-        return summarise(names, values, self.covariance_, level, self.residual_scale_, self.n_rows_, self.release_)
+        return summarise(
+            names,
+            values,
+            self.covariance_,
+            level,
+            self.residual_scale_,
+            self.n_rows_,
+            self.release_,
+            self.noisy_directions_,
+        )

@@ -46,7 +46,10 @@ class RefinedFit:
     noise: tuple[float, ...]  # standard deviation per whitened coordinate, step by step (a warm start counts as one)
     spread: float  # noisy E|clipped gradient|^2 / p
     slope: float  # noisy mean derivative of a step
-    shrink: Array  # share of each whitened direction that is signal rather than floor
+    shrink: Array  # eigenvalue over floored eigenvalue of each direction
+    floored: Array  # the eigenvalues in use
+    gram_noise: float
+    mean_square: float  # of y
 
 
 def refined_fit(
@@ -106,7 +109,10 @@ def refined_fit(
         scale = 2.0 * clip * group / part(float(share))  # proof: gradient
         phi = phi + noise.gaussian(total, scale) / n
         scales.append(scale / n)
-    return RefinedFit(whitening @ phi, gram, whitening, tuple(scales), spread, slope, shrink)
+    mean_square = max(square + 2.0 * square_noise, 0.0) / n
+    return RefinedFit(
+        whitening @ phi, gram, whitening, tuple(scales), spread, slope, shrink, floored, gram_noise, mean_square
+    )
 
 
 def _noisy_gram(gram: Array, scale: float, noise: NoiseSource) -> Array:

@@ -14,7 +14,8 @@ class Plan:
     Attributes
     ----------
     noise_scale : float
-        Standard deviation of the noise on each released number (for "refined": per unit of the clipping level).
+        Standard deviation of the noise on each released number: a coefficient (refined: of a column of unit size, if
+        residuals are about a third of y_bound), a class mean (refined: an upper bound), or a kernel answer.
     noise_error : float
         Expected squared norm of the noise on the whole estimate.
     always_replies_from : float

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError
+from .base import validated
 
 __all__ = ["PublicEncoder", "PublicScaler"]
 
@@ -53,11 +54,13 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> PublicScaler:
         """Check that the constants fit the number of columns."""
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False)
+        X = validated(self, X, dtype=np.float64, ensure_all_finite=False)
         for name in ("center", "scale"):
             value = np.asarray(getattr(self, name), dtype=float)
             if value.ndim > 1 or value.size not in (1, X.shape[1]) or not np.all(np.isfinite(value)):
-                raise InputError(f"{name} must be one finite number or one per column ({X.shape[1]}).")
+                raise InputError(
+                    f"{name} must be one finite number or one per column: X has {X.shape[1]}, {name} has {value.size}."
+                )
         if not np.all(np.asarray(self.scale, dtype=float) > 0):
             raise InputError("scale must be above 0 in every column.")
         return self
@@ -65,7 +68,7 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Array:
         """Scale; non-finite values pass through for the estimator to judge."""
         check_is_fitted(self, "n_features_in_")
-        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        X = validated(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
         with np.errstate(all="ignore"):  # a warning would depend on private values
             return np.asarray((X - np.asarray(self.center, dtype=float)) / np.asarray(self.scale, dtype=float))
 
@@ -100,6 +103,8 @@ class PublicEncoder(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> PublicEncoder:
         """Check that there is a list of levels for every column."""
         width = len(self._columns(X))
+        if isinstance(self.levels, (str, dict)) or not hasattr(self.levels, "__len__"):
+            raise InputError("levels must be a list with one list of levels per column, in the order of the columns.")
         if len(self.levels) != width:
             raise InputError(f"levels must hold one list per column ({width}), got {len(self.levels)}.")
         for declared in self.levels:
