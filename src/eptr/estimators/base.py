@@ -191,12 +191,12 @@ def validated(estimator: Any, *arrays: Any, **options: Any) -> Any:
 _FIXES = {
     "could not convert": "X and y must hold numbers only; encode text columns with eptr.PublicEncoder.",
     "ufunc 'isfinite'": "y must hold numbers only; for labels use a classifier.",
-    "got 1D array": "X must be a table with rows and columns, got a 1-D array. Reshape your data: X.reshape(-1, 1) for one column.",
-    "got scalar array": "X must be a table with rows and columns, got a single number. Reshape your data: X.reshape(1, -1) for one row.",
+    "got 1D array": "X must be a table, got a 1-D array. Reshape your data: X.reshape(-1, 1) for one column.",
+    "got scalar array": "X must be a table, got a single number. Reshape your data: X.reshape(1, -1) for one row.",
     "Complex data": "X must be real. Complex data not supported: pass real and imaginary parts as columns.",
     "do not have a common DType": "X must hold numbers only; turn dates into numbers first.",
-    "Input y contains NaN": "Input y contains NaN. Clean it, or pass invalid='drop' to give such rows no weight.",
-    "Input y contains inf": "Input y contains infinity or a value too large. Clean it, or pass invalid='drop' to give such rows no weight.",
+    "Input y contains NaN": "Input y contains NaN; clean it, or pass invalid='drop' to give such rows no weight.",
+    "Input y contains inf": "Input y contains infinity or a value too large; clean it, or pass invalid='drop'.",
 }
 
 

@@ -27,6 +27,7 @@ RowFunction = Callable[[Array, Array, NDArray[np.bool_] | None], tuple[Array, ..
 _BLOCK_NUMBERS = 200_000
 # Larger values are cut to this, far outside any bound, so that squares and differences stay finite.
 _LARGEST = 1e150
+_WORKERS = min(os.cpu_count() or 1, 8)
 
 
 class Rows(Protocol):
@@ -61,7 +62,7 @@ class MemoryRows:
         self.n, self.n_features = x.shape
         self.codes = np.issubdtype(y.dtype, np.integer)
         self._huge = drop_invalid
-        self._block = block or max(64, _BLOCK_NUMBERS // max(1, self.n_features))
+        self._block = block or _even_block(self.n, max(64, _BLOCK_NUMBERS // max(1, self.n_features)))
 
     def check(self) -> None:
         if self.drop_invalid:
@@ -83,11 +84,10 @@ class MemoryRows:
             with np.errstate(all="ignore"):  # a warning that depends on private values would be a leak
                 return fn(*self._prepared(*block))
 
-        workers = min(os.cpu_count() or 1, 8)
-        if self.n <= self._block or workers == 1:
+        if self.n <= self._block or _WORKERS == 1:
             return _add(map(one, self._blocks()))
-        with _libraries().limit(limits=1), ThreadPoolExecutor(workers) as pool:
-            return _add(pool.map(one, self._blocks()))
+        with _libraries().limit(limits=1):
+            return _add(_pool(os.getpid()).map(one, self._blocks()))
 
     def _blocks(self) -> Iterator[tuple[Any, Any]]:
         for start in range(0, self.n, self._block):
@@ -105,6 +105,18 @@ class MemoryRows:
             return x, y, None
         keep = finite & (y >= 0 if self.codes else np.isfinite(y))
         return np.where(keep[:, None], x, 0.0), np.where(keep, y, 0), keep
+
+
+def _even_block(n: int, most: int) -> int:
+    """Blocks of equal size, as many as there are workers or a multiple of it, none above ``most`` rows."""
+    rounds = -(-n // (most * _WORKERS))
+    return n if n <= most else -(-n // (rounds * _WORKERS))
+
+
+@lru_cache(maxsize=1)
+def _pool(process: int) -> ThreadPoolExecutor:
+    """One pool a process (a forked child must not use its parent's threads)."""
+    return ThreadPoolExecutor(_WORKERS, thread_name_prefix=f"eptr-{process}")
 
 
 @lru_cache(maxsize=1)
