@@ -8,8 +8,9 @@ from numbers import Real
 from typing import Any
 
 from .errors import InputError, positive
+from .privacy.adaptive import adaptive_release
 from .privacy.ladder import DEFAULT_SLACK
-from .privacy.mechanism import Release, SupportsCharge, adaptive_release, release_at_rung
+from .privacy.mechanism import Release, SupportsCharge, release_at_rung
 
 __all__ = ["Adapter", "ladder_rung"]
 

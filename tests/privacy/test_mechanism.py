@@ -9,8 +9,9 @@ import pytest
 
 import eptr
 from eptr.privacy import mechanism
+from eptr.privacy.adaptive import adaptive_release
 from eptr.privacy.ladder import DEFAULT_SLACK
-from eptr.privacy.mechanism import adaptive_release, release_at_rung, rung, simulate
+from eptr.privacy.mechanism import release_at_rung, rung, simulate
 
 MARKER = 1234.56789012345
 SAFETY = 76543.2109876

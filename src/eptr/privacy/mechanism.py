@@ -13,17 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, PrivacyError, positive, probability
-from .gaussian import gaussian_mu, tail_quantile
+from .gaussian import gaussian_mu
 from .ladder import DEFAULT_P0_SHARE, DEFAULT_SLACK, Ladder, build_ladder
 from .noise import NoiseSource, SeededNoise, noise_source
 from .profile import LaplaceTest, LogisticTest, privacy_profile
 
 __all__ = [
     "Cost",
+    "Forecast",
     "Proposal",
     "Release",
     "SupportsCharge",
-    "adaptive_release",
+    "forecast_test",
     "release",
     "release_at_rung",
     "simulate",
@@ -33,9 +34,6 @@ Array = NDArray[np.float64]
 NEIGHBOURS = "replace-one"
 # A safety value is trusted to this absolute accuracy; see `rung`. proof: rungs
 _SAFETY_TOLERANCE = 1e-9
-# Shares of the adaptive proposal: of mu^2 for the private lower bound, of delta for its failure.
-BOUND_SHARE = 0.1
-FAILURE_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,13 +166,13 @@ def _plan(strategy: str, epsilon: float, delta: float, slack: float, p0: float |
             raise InputError(f"slack must be above 1 (default {DEFAULT_SLACK}), got {slack!r}.")
         mu = gaussian_mu(epsilon, delta) / slack
         steps = build_ladder(epsilon, delta, mu, DEFAULT_P0_SHARE * delta if p0 is None else p0)
-        return _Plan(_up(1.0 / mu), Cost(epsilon, delta, "ladder", mu, p0=float(steps.probabilities[0])), steps)
+        return _Plan(round_up(1.0 / mu), Cost(epsilon, delta, "ladder", mu, p0=float(steps.probabilities[0])), steps)
     if strategy == "paper":
         noise = 2.0 / epsilon * math.sqrt(2.0 * math.log(1.25 / delta))
-        plan = _Plan(_up(noise), Cost(epsilon, delta, "logistic", 1.0 / noise), LogisticTest(epsilon, delta))
+        plan = _Plan(round_up(noise), Cost(epsilon, delta, "logistic", 1.0 / noise), LogisticTest(epsilon, delta))
     elif strategy == "ptr":
         mu = gaussian_mu(0.5 * epsilon, delta)
-        plan = _Plan(_up(1.0 / mu), Cost(epsilon, delta, "laplace", mu), LaplaceTest(epsilon, delta))
+        plan = _Plan(round_up(1.0 / mu), Cost(epsilon, delta, "laplace", mu), LaplaceTest(epsilon, delta))
     else:
         raise InputError(f"strategy must be 'tight', 'paper' or 'ptr' here, got {strategy!r}.")
     # The same margins as everywhere else are kept back. proof: published
@@ -202,7 +200,7 @@ def forecast_test(strategy: str, epsilon: float, delta: float, slack: float = DE
     return Forecast(plan.noise, float(certain))
 
 
-def _up(x: float) -> float:
+def round_up(x: float) -> float:
     return math.nextafter(x, math.inf)
 
 
@@ -289,13 +287,13 @@ def _draw(
     noise = noise_source(random_state)
     if ledger is not None:
         ledger.charge(plan.cost, private=noise.private)
-    scale = _up(alpha * plan.noise)
+    scale = round_up(alpha * plan.noise)
     replied = noise.coin(*chance)
-    value = _published(noise, estimate(), scale) if replied else None
+    value = published(noise, estimate(), scale) if replied else None
     return Release(replied, value, scale, plan.cost.epsilon, plan.cost.delta, noise.private, strategy, plan.cost)
 
 
-def _published(noise: NoiseSource, estimate: Any, scale: float) -> Any:
+def published(noise: NoiseSource, estimate: Any, scale: float) -> Any:
     value = np.asarray(estimate, dtype=float)
     # An estimate that does not exist, against the caller's claim, counts as zero rather than as an error that tells.
     value = noise.gaussian(np.where(np.isfinite(value), value, 0.0), scale)
@@ -303,53 +301,6 @@ def _published(noise: NoiseSource, estimate: Any, scale: float) -> Any:
         return float(value)
     value.setflags(write=False)
     return value
-
-
-def adaptive_release(
-    estimate: Callable[[], Any],
-    safety: float,
-    lipschitz: float,
-    sensitivity: Callable[[float], float],
-    epsilon: float,
-    delta: float,
-    *,
-    minimum: float = 0.0,
-    largest_noise: float = math.inf,
-    one_sided: bool = False,
-    ledger: SupportsCharge | None = None,
-    random_state: Any = None,
-) -> Release:
-    """Release with noise for a private lower bound of the safety statistic: no threshold to choose.
-
-    b = beta(X) - L + (L/mu_1)(Z - q), then theta(X) + (sensitivity(b)/mu_2) N(0, I).   # proof: adaptive
-
-    ``one_sided``: ``sensitivity(b)`` holds as soon as *one* of the two datasets has beta >= b; then no L is lost.
-    """
-    epsilon, delta = positive("epsilon", epsilon), probability("delta", delta)
-    lipschitz = positive("lipschitz", lipschitz)
-    failure = FAILURE_SHARE * delta
-    mu = gaussian_mu(epsilon, delta - failure)
-    mu_bound, mu_value = mu * math.sqrt(BOUND_SHARE), mu * math.sqrt(1.0 - BOUND_SHARE) * (1.0 - 1e-15)
-    cost = Cost(epsilon, delta, "approximate-gaussian", mu, failure=failure)
-    noise = noise_source(random_state)
-    if ledger is not None:
-        ledger.charge(cost, private=noise.private)
-    spread = _up(lipschitz / mu_bound)
-    centre = safety if math.isfinite(safety) else -1e300
-    noisy = float(noise.gaussian(np.asarray(centre, dtype=float), spread))
-    lost = 0.0 if one_sided else lipschitz
-    # Every rounding of this line is relative 2^-53 of its largest term; pay a thousand of them. proof: adaptive
-    bound = noisy - lost - spread * tail_quantile(failure) - 1e-13 * (abs(noisy) + lost + 40.0 * spread)
-    alpha = _bound_at(sensitivity, bound) if bound > minimum else math.inf
-    scale = _up(alpha / mu_value)
-    replied = math.isfinite(scale) and scale <= largest_noise
-    value = _published(noise, estimate(), scale) if replied else None
-    return Release(replied, value, scale, epsilon, delta, noise.private, "adaptive", cost)
-
-
-def _bound_at(sensitivity: Callable[[float], float], bound: float) -> float:
-    alpha = float(sensitivity(bound))
-    return alpha if alpha > 0.0 else math.inf  # NaN and nonsense mean "outside the domain": no reply
 
 
 def simulate(
