@@ -31,6 +31,7 @@ CENTRE_SHARE = 0.20
 SPREAD_SHARE = 0.06
 SPREAD_LEVEL = 0.70  # quantile of |x - c_y| at which the second pass clips ...
 SPREAD_RATE = 6.0  # ... or 1 - SPREAD_RATE/(sqrt(n) mu), whichever is larger: little noise needs little clipping
+ONCE = 0.1  # one pass is enough if its noise is this small against the sampling error of a mean of unit variance
 # No class is given less than this share of the rows when dividing by its noisy count.
 COUNT_FLOOR = 0.005
 
@@ -181,12 +182,19 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
         def part(share: float) -> float:
             return mu * math.sqrt(share) * (1.0 - 1e-15)
 
-        first_mu, last_mu = part(CENTRE_SHARE), part(1.0 - CENTRE_SHARE - SPREAD_SHARE)
+        # Clear data need no second look: the noise of the first is below a tenth of the sampling error already.
+        once = 2.0 * self.x_bound_ * group * math.sqrt(classes) < ONCE * math.sqrt(rows.n) * mu
+        first_mu, last_mu = part(1.0 if once else CENTRE_SHARE), part(1.0 - CENTRE_SHARE - SPREAD_SHARE)
         first = class_sums(rows, classes, self.x_bound_)
         counts = noise.gaussian(first.counts, 2.0 * group / first_mu)
         floor = COUNT_FLOOR * rows.n
         rough = noise.gaussian(first.sums, 2.0 * self.x_bound_ * group / first_mu) / np.maximum(counts, floor)[:, None]
         centres = _into_ball(rough, self.x_bound_)
+        if once:
+            self.means_, self.priors_ = centres, np.maximum(counts, floor) / np.maximum(counts, floor).sum()
+            scale = 2.0 * self.x_bound_ * group / first_mu
+            value = np.column_stack([self.means_, self.priors_])
+            return self._gaussian_release(budget, noise, value, scale / rows.n * classes)
         # Rows of a class sit around its centre: a private radius instead of the whole ball.
         level = 1.0 - min(1.0 - SPREAD_LEVEL, SPREAD_RATE / (math.sqrt(rows.n) * mu))
         radius = private_quantile(
