@@ -140,7 +140,11 @@ def main():
     show("Wine quality, 20 % training, delta=.01", header, rows, "real_wine")
     rows = []
     for epsilon in (0.5, 1.0, 4.0):
-        runs = parallel(one_housing, [(epsilon, s) for s in range(max(4, count // 10))], f"housing epsilon={epsilon}")
+        runs = parallel(
+            one_housing,
+            [(epsilon, s) for s in range(count if epsilon == 0.5 else max(4, count // 10))],
+            f"housing epsilon={epsilon}",
+        )
         rows += summary_rows((epsilon,), runs)
     show("California housing, 20 % training, delta=.01, h=.5 n^(-1/8)", header, rows, "real_housing")
 
