@@ -307,6 +307,13 @@ def test_private_bounds_are_bought_from_the_budget():
     np.testing.assert_allclose(model.coef_, [1.0, -0.5], atol=0.1)
     classifier = eptr.BayesClassifier(2.0, 1e-5, x_bound="private", random_state=0).fit(X, y > 0)
     assert 1.5 < classifier.x_bound_ < 6
+    smooth = eptr.KernelRegressor(2.0, 1e-5, domain=(-2, 2), y_bound="private", bandwidth=0.5, random_state=0).fit(X, y)
+    assert 1.0 < smooth.y_radius_ < 6
+    assert np.mean((smooth.predict(X) - y) ** 2) < 0.6 * np.var(y)
+    with pytest.raises(eptr.InputError, match="plan"):
+        smooth.plan(100, 2)
+    with pytest.raises(eptr.BoundError, match="refined"):
+        eptr.KernelRegressor(y_bound="private", strategy="tight").fit(X, y)
     with pytest.raises(eptr.BoundError, match="refined"):
         eptr.LinearRegression(x_bound="private", y_bound=3.0, strategy="tight").fit(X, y)
 

@@ -16,7 +16,7 @@ from ..privacy.mechanism import Cost, Proposal, Release, forecast_test, release
 from ..privacy.noise import NoiseSource
 from ..rows.exact import product_grid, toward_zero
 from ..rows.memory import Rows
-from .base import NoisyScore, PrivateEstimator, whole_number
+from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, NoisyScore, PrivateEstimator, whole_number
 from .kernel_features import KERNELS, TensorFeatures, tensor_features
 from .linear_refined import refined_fit
 from .planning import Plan
@@ -46,8 +46,8 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         The guarantee of the whole fit (with ``budget="each"``: of every query).
     domain : (low, high) or list of pairs
         Public range of every axis; values outside are moved to the edge.
-    y_bound : float or (low, high)
-        Public bound on |y|, or its public range.
+    y_bound : float, (low, high) or "private"
+        Public bound on |y|, or its public range. "private" buys a bound from the budget ("refined" only).
     bandwidth : float or list
         One for all axes, or one per axis.
     kernel : {"gaussian", "laplace", "wendland", "epanechnikov"}
@@ -157,9 +157,11 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
             raise BoundError(
                 "y_bound is missing. Pass a bound on |y| or its public range (low, high), known before seeing the data."
             )
+        if isinstance(value, str) and value == "private" and self.strategy == "refined":
+            return 0.0, math.nan  # bought in the fit
         if isinstance(value, str):
             raise BoundError(
-                f"y_bound must be a number or a pair (low, high) here, got {value!r}; a private one is not offered."
+                f"y_bound must be a number, a pair (low, high) or, with strategy='refined', 'private', got {value!r}."
             )
         if np.ndim(value) == 0:
             return 0.0, positive("y_bound", value)
@@ -186,6 +188,12 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
 
     def _fit_refined(self, rows: Rows, budget: Budget, noise: NoiseSource) -> Release:
         mu, group, n, d = budget.mu, self.rows_per_person, rows.n, rows.n_features
+        if math.isnan(self.y_radius_):
+            self.y_radius_ = private_quantile(
+                rows, lambda x, y: np.abs(y), RADIUS_LEVEL, low=RADIUS_RANGE[0], high=RADIUS_RANGE[1],
+                mu=mu * math.sqrt(RADIUS_SHARE) * (1.0 - 1e-15), noise=noise, group=group, **RADIUS_SEARCH,
+            )  # fmt: skip
+            mu *= math.sqrt(1.0 - RADIUS_SHARE) * (1.0 - 1e-15)
 
         def part(share: float) -> float:
             return mu * math.sqrt(share) * (1.0 - 1e-15)
@@ -291,6 +299,8 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         budget, n, n_features = self._settings(), whole_number("n", n), whole_number("n_features", n_features)
         model = copy(self)  # planning must not touch a fitted model
         model._public_settings(n_features)
+        if math.isnan(model.y_radius_):
+            raise InputError("plan() needs y_bound as a number or a range.")
         if model.strategy == "refined":
             scale = 2.0 * model._features(n_features).inflation(n) * model.rows_per_person / budget.mu
             # At a point of average density the degree is n Π h integral / volume.
