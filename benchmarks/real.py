@@ -142,7 +142,7 @@ def main():
     for epsilon in (0.5, 1.0, 4.0):
         runs = parallel(
             one_housing,
-            [(epsilon, s) for s in range(count if epsilon == 0.5 else max(4, count // 10))],
+            [(epsilon, s) for s in range(max(4, count // 10))],
             f"housing epsilon={epsilon}",
         )
         rows += summary_rows((epsilon,), runs)
