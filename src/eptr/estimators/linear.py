@@ -117,7 +117,7 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
             "x_bound", "Pass a bound on the norm of a row, such as x_bound=1.5*sqrt(p) for scaled columns."
         )
         y_bound = self._bound(
-            "y_bound", "Pass the largest |y| that is plausible, such as y_bound=3 standard deviations."
+            "y_bound", "Pass the largest |y| that is plausible from general knowledge; twice too large costs little."
         )
         positive("coef_bound", self.coef_bound), positive("c0", self.c0)
         fallback = self._fallback_coefficients(rows.n_features)
