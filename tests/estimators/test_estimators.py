@@ -107,7 +107,7 @@ def test_no_fitted_attribute_is_a_non_private_statistic(estimator):
         ),
         *("coef_", "intercept_", "covariance_", "residual_scale_", "noisy_directions_", "means_", "priors_"),
         *("domain_", "bandwidth_", "y_centre_", "y_radius_", "queries_", "trend_", "residual_radius_", "sums_"),
-        *("degree_floor_", "replied_", "values_"),
+        *("kernel_", "replied_", "values_"),
     }
     assert {k for k in vars(model) if k not in model.get_params()} <= allowed
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from eptr.adapter import ladder_rung
 from eptr.estimators.bayes_bounds import class_sums
-from eptr.estimators.kernel import KernelRegressor
+from eptr.estimators.kernel_design import Design
+from eptr.estimators.kernel_queries import query_sums
 from eptr.estimators.linear_bounds import moments, sharp_numerator, smallest_eigenvalue, solve, tight_rule
 from eptr.rows.memory import MemoryRows
 
@@ -54,11 +55,10 @@ def test_class_counts_are_one_lipschitz(labels, new):
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace", "wendland", "epanechnikov"])
 def test_kernel_degrees_are_one_lipschitz_and_answers_close(kernel):
     rng = np.random.default_rng(3)
-    model = KernelRegressor(y_bound=1.0, bandwidth=0.3, kernel=kernel, strategy="tight", queries=[[0.2], [0.6]])
-    model._public_settings(1)
+    design = Design(kernel, [(0.0, 1.0)], [0.3], 0.0, 1.0)
+    block = query_sums(design, np.array([[0.2], [0.6]]), 8)
     for _ in range(300):
         x, y = rng.uniform(-0.2, 1.2, size=(8, 1)), rng.uniform(-2, 2, size=8)
-        block = model._query_block(8)
         before = MemoryRows(x.copy(), y.copy()).sum(block)
         x[0], y[0] = rng.uniform(), rng.choice([-1.0, 1.0])
         after = MemoryRows(x, y).sum(block)

@@ -1,4 +1,4 @@
-"""Kernel regression: the whole function (refined), or chosen points (tight, paper).  Proof: kernel.md."""
+"""Kernel regression as a scikit-learn estimator: the whole function (refined), or chosen points (tight, paper)."""
 
 from __future__ import annotations
 
@@ -12,29 +12,20 @@ from sklearn.base import RegressorMixin
 
 from ..accounting.budget import Budget
 from ..errors import BoundError, InputError, positive
-from ..privacy.mechanism import Cost, Proposal, Release, forecast_test, release
+from ..privacy.mechanism import Cost, Release, forecast_test, release
 from ..privacy.noise import NoiseSource
-from ..rows.exact import product_grid, toward_zero
 from ..rows.memory import Rows
 from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, NoisyScore, PrivateEstimator, whole_number
-from .kernel_features import KERNELS, TensorFeatures, tensor_features
-from .linear_refined import refined_fit
+from .kernel_design import Design, pairs
+from .kernel_features import KERNELS
+from .kernel_function import KernelSums, read_function, release_sums
+from .kernel_queries import query_rule, query_sums
 from .planning import Plan
 from .quantile import private_quantile
 
 __all__ = ["KernelRegressor"]
 
 Array = NDArray[np.float64]
-Keep = NDArray[np.bool_] | None
-
-# Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
-TREND_SHARE = 0.20
-RESIDUAL_SHARE = 0.04
-RESIDUAL_LEVEL = 0.98
-# Where the noisy degree is below this many standard deviations of its noise, predictions shrink to the centre or trend.
-DEGREE_FLOOR = 4.0
-ANCHORS = {1: 2_000, 2: 6_000}
-MOST_ANCHORS = 20_000
 
 
 class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
@@ -121,7 +112,7 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         self._public_settings(rows.n_features)
         if self.strategy == "refined":
             noise = self._begin(self._gaussian_cost(budget))
-            result = self._fit_refined(rows, budget, noise)
+            result = self._fit_function(rows, budget, noise)
         else:
             noise = self._begin(None)
             result = self._fit_queries(rows, budget, noise)
@@ -142,7 +133,8 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         if self.fallback not in (None, "paper"):
             raise InputError("fallback must be None (the middle of the range) or 'paper'.")
         positive("c0", self.c0)
-        self.domain_ = _pairs(self.domain, d)
+        self.kernel_ = self.kernel
+        self.domain_ = pairs(self.domain, d)
         try:
             widths = np.broadcast_to(np.asarray(self.bandwidth, dtype=float), (d,))
         except (TypeError, ValueError):
@@ -150,6 +142,10 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         self.bandwidth_ = [positive("bandwidth", float(h)) for h in widths]
         self.y_centre_, self.y_radius_ = self._range()
         self.queries_ = self._query_points(d)
+
+    @property
+    def _design(self) -> Design:
+        return Design(self.kernel_, self.domain_, self.bandwidth_, self.y_centre_, self.y_radius_)
 
     def _range(self) -> tuple[float, float]:
         value = self.y_bound
@@ -165,7 +161,7 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
             )
         if np.ndim(value) == 0:
             return 0.0, positive("y_bound", value)
-        low, high = _pairs(value, 1, "y_bound")[0]
+        low, high = pairs(value, 1, "y_bound")[0]
         return 0.5 * (low + high), 0.5 * (high - low)
 
     def _query_points(self, d: int) -> Array:
@@ -178,82 +174,36 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
             raise InputError(f"queries must be finite, of shape (m, {d}) with m >= 1, got shape {points.shape}.")
         return points
 
-    def _inside(self, x: Array) -> Array:
-        low, high = np.array(self.domain_).T
-        return np.clip(x, low, high)
-
-    def _features(self, d: int) -> TensorFeatures:
-        cap = ANCHORS.get(d, MOST_ANCHORS)
-        return tensor_features(KERNELS[self.kernel], self.domain_, self.bandwidth_, cap)
-
-    def _fit_refined(self, rows: Rows, budget: Budget, noise: NoiseSource) -> Release:
-        mu, group, n, d = budget.mu, self.rows_per_person, rows.n, rows.n_features
+    def _fit_function(self, rows: Rows, budget: Budget, noise: NoiseSource) -> Release:
+        mu, group = budget.mu, self.rows_per_person
         if math.isnan(self.y_radius_):
             self.y_radius_ = private_quantile(
                 rows, lambda x, y: np.abs(y), RADIUS_LEVEL, low=RADIUS_RANGE[0], high=RADIUS_RANGE[1],
                 mu=mu * math.sqrt(RADIUS_SHARE) * (1.0 - 1e-15), noise=noise, group=group, **RADIUS_SEARCH,
             )  # fmt: skip
             mu *= math.sqrt(1.0 - RADIUS_SHARE) * (1.0 - 1e-15)
-
-        def part(share: float) -> float:
-            return mu * math.sqrt(share) * (1.0 - 1e-15)
-
-        self.trend_ = np.zeros(d + 1)
-        self.residual_radius_, kernel_share = self.y_radius_, 1.0
-        if self.trend is not None:
-            scaled = _Scaled(rows, self)
-            line = refined_fit(scaled, math.sqrt(d), self.y_radius_, 1.0, part(TREND_SHARE), noise, group)
-            self.trend_ = line.coefficients
-            self.residual_radius_ = private_quantile(
-                rows, lambda x, y: np.abs(self._residual(x, y)), RESIDUAL_LEVEL, low=self.y_radius_ * 2.0**-12,
-                high=self.y_radius_, mu=part(RESIDUAL_SHARE), noise=noise, group=group, ratio=1.1,
-            )  # fmt: skip
-            kernel_share = 1.0 - TREND_SHARE - RESIDUAL_SHARE
-        features = self._features(d)
-        radius = self.residual_radius_
-
-        def block(x: Array, y: Array, keep: Keep) -> tuple[Array, ...]:
-            target = np.clip(self._residual(x, y) / radius, -1.0, 1.0)
-            return (features.sums(self._inside(x), target, n, keep),)
-
-        (sums,) = rows.sum(block)
-        scale = 2.0 * features.inflation(n) * group / part(kernel_share)  # proof: function
-        self.sums_ = noise.gaussian(sums, scale)
-        self.degree_floor_ = DEGREE_FLOOR * scale
-        return self._gaussian_release(budget, noise, self.sums_, scale)
-
-    def _residual(self, x: Array, y: Array) -> Array:
-        """y minus its centre and the released trend, on the public range."""
-        y = np.clip(y, self.y_centre_ - self.y_radius_, self.y_centre_ + self.y_radius_) - self.y_centre_
-        return np.asarray(y - self._trend(x)) if self.trend is not None else np.asarray(y)
-
-    def _trend(self, x: Array) -> Array:
-        return np.asarray(self._unit(x) @ self.trend_[:-1] + self.trend_[-1])
-
-    def _unit(self, x: Array) -> Array:
-        """The domain mapped to [-1, 1] on every axis."""
-        low, high = np.array(self.domain_).T
-        return np.asarray((2.0 * np.clip(x, low, high) - low - high) / (high - low))
+        found = release_sums(rows, self._design, self.trend is not None, mu, noise, group)
+        self.trend_, self.residual_radius_, self.sums_ = found.trend, found.residual_radius, found.sums
+        return self._gaussian_release(budget, noise, found.sums, found.scale)
 
     def _fit_queries(self, rows: Rows, budget: Budget, noise: NoiseSource) -> Release:
-        count, group = len(self.queries_), self.rows_per_person
+        count = len(self.queries_)
         each = Budget(budget.epsilon / count, budget.delta / count) if self.budget == "total" else budget
         spent = budget if self.budget == "total" else Budget.total([budget] * count)
-        threshold, lipschitz, alpha = self._query_rule(rows.n)
-        degrees, sums = rows.sum(self._query_block(rows.n))
+        rule = query_rule(self.strategy, self._design, rows.n, self.c0, self.rows_per_person)
+        degrees, sums = rows.sum(query_sums(self._design, self.queries_, rows.n))
         forecast_test(self.strategy, each.epsilon, each.delta)  # refuses, if it must, before anything is charged
         cost = Cost(spent.epsilon, spent.delta, "basic", 0.0)
         if self.ledger is not None:
             self.ledger.charge(cost, private=noise.private)
         # One stream for all queries, so that a seed does not repeat the same noise at each.
         stream = getattr(noise, "generator", None)
-        replies = []
-        for degree, total in zip(degrees, sums, strict=True):
-            lost = lipschitz if self.strategy == "paper" else 0.0  # proof: queries
-            gamma = max(float(degree) - threshold - lost, 0.0) / lipschitz
-            value = float(total / degree) if degree > 0 else 0.0
-            proposal = Proposal(value, alpha * group, gamma)
-            replies.append(release(proposal, each.epsilon, each.delta, self.strategy, random_state=stream))
+        replies = [
+            release(
+                rule.propose(float(degree), float(total)), each.epsilon, each.delta, self.strategy, random_state=stream
+            )
+            for degree, total in zip(degrees, sums, strict=True)
+        ]
         self.replied_ = np.array([r.replied for r in replies])
         fallback = np.zeros(count) if self.fallback is None else self._random_answers(noise, count)
         values = np.array([r.value if r.replied else f for r, f in zip(replies, fallback, strict=True)], dtype=float)
@@ -262,32 +212,6 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
             bool(self.replied_.any()), self.values_.copy() if self.replied_.any() else None, replies[0].noise_scale,
             spent.epsilon, spent.delta, noise.private, self.strategy, cost,
         )  # fmt: skip
-
-    def _query_rule(self, n: int) -> tuple[float, float, float]:
-        """Threshold, Lipschitz constant and sensitivity of one answer."""
-        kernel, group = KERNELS[self.kernel], self.rows_per_person
-        volume = math.prod(high - low for low, high in self.domain_)
-        threshold = self.c0 * n * math.prod(h * kernel.integral for h in self.bandwidth_) / volume
-        if self.strategy == "paper":
-            return threshold, 2.0 * group, 4.0 * self.y_radius_ / threshold
-        return threshold, 1.0 * group, 2.0 * self.y_radius_ / threshold * (1.0 + 1e-12) + 2.0**-50 * self.y_radius_
-
-    def _query_block(self, n: int) -> Any:
-        profile = KERNELS[self.kernel].profile
-        k_grid, y_grid = product_grid(n, 1.0), product_grid(n, self.y_radius_)
-
-        def block(x: Array, y: Array, keep: Keep) -> tuple[Array, ...]:
-            x = self._inside(x)
-            weights = np.ones((len(self.queries_), len(x)))
-            for j, h in enumerate(self.bandwidth_):
-                weights *= profile(np.abs(self.queries_[:, j, None] - x[None, :, j]) / h)
-            if keep is not None:
-                weights *= keep
-            weights = toward_zero(weights, k_grid, out=weights)
-            target = np.clip(y - self.y_centre_, -self.y_radius_, self.y_radius_)
-            return weights.sum(axis=1), weights @ toward_zero(target, y_grid)
-
-        return block
 
     def _random_answers(self, noise: NoiseSource, count: int) -> Array:
         from scipy.special import ndtr
@@ -301,75 +225,31 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         model._public_settings(n_features)
         if math.isnan(model.y_radius_):
             raise InputError("plan() needs y_bound as a number or a range.")
+        rule = query_rule(model.strategy, model._design, n, model.c0, model.rows_per_person)
         if model.strategy == "refined":
-            scale = 2.0 * model._features(n_features).inflation(n) * model.rows_per_person / budget.mu
+            scale = 2.0 * model._design.features().inflation(n) * model.rows_per_person / budget.mu
             # At a point of average density the degree is n Π h integral / volume.
-            threshold, *_ = model._query_rule(n)
-            degree = threshold / model.c0
-            answer = model.y_radius_ * scale / degree
+            answer = model.y_radius_ * scale / (rule.threshold / model.c0)
             return Plan("refined", n, n_features, "", answer, answer**2, 0.0, 0.0, 0.0)
         count = len(model.queries_) if model.budget == "total" else 1
         forecast = forecast_test(model.strategy, budget.epsilon / count, budget.delta / count)
-        threshold, lipschitz, alpha = model._query_rule(n)
-        scale = alpha * model.rows_per_person * forecast.noise
-        certain = threshold + (1.0 + forecast.certain) * lipschitz
-        return Plan(model.strategy, n, n_features, "kernel degree", scale, scale**2, threshold, certain, budget.delta)
+        scale = rule.sensitivity * forecast.noise
+        certain = rule.threshold + (1.0 + forecast.certain) * rule.lipschitz
+        return Plan(
+            model.strategy, n, n_features, "kernel degree", scale, scale**2, rule.threshold, certain, budget.delta
+        )
 
     def predict(self, X: Any) -> Array:
         """The released function, anywhere, at no further cost; for "tight" and "paper" the nearest query's answer."""
         X = self._predict_rows(X)
-        if self.release_.strategy != "refined":
-            return np.asarray(self.values_[_nearest(X, self.queries_, np.array(self.bandwidth_))])
-        features, low = self._features(X.shape[1]), self.degree_floor_
-        size = max(1, 2_000_000 // max(features.shape))
-        parts = [self._smooth(features, X[i : i + size], low) for i in range(0, len(X), size)]
-        limit = self.y_radius_
-        return self.y_centre_ + np.clip(np.concatenate(parts), -limit, limit)
+        if self.release_.strategy == "refined":
+            released = KernelSums(self.trend_, self.residual_radius_, self.sums_, self.noise_)
+            return read_function(released, self._design, X)
+        from scipy.spatial import cKDTree
 
-    def _smooth(self, features: TensorFeatures, x: Array, floor: float) -> Array:
-        top, bottom = features.evaluate(self._inside(x), self.sums_)
-        return np.asarray(self._trend(x) + self.residual_radius_ * top / np.maximum(bottom, floor))
+        scale = np.array(self.bandwidth_)
+        return np.asarray(self.values_[cKDTree(self.queries_ / scale).query(X / scale)[1]])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2. **Not private** when (X, y) are private rows: publish it only for public test data."""
         return float(super().score(X, y, sample_weight))
-
-
-class _Scaled:
-    """The same rows with the domain mapped to [-1, 1] and y centred, for the trend."""
-
-    def __init__(self, rows: Rows, owner: KernelRegressor) -> None:
-        self.rows, self.owner = rows, owner
-        self.n, self.n_features = rows.n, rows.n_features
-
-    def check(self) -> None:
-        self.rows.check()
-
-    def sum(self, fn: Any) -> tuple[Array, ...]:
-        owner = self.owner
-
-        def block(x: Array, y: Array, keep: Keep) -> tuple[Array, ...]:
-            unit, target = owner._unit(x), y - owner.y_centre_
-            if keep is not None:  # a dropped row is zero after the mapping, too
-                unit, target = unit * keep[:, None], target * keep
-            result: tuple[Array, ...] = fn(unit, target, keep)
-            return result
-
-        return self.rows.sum(block)
-
-
-def _pairs(value: Any, d: int, name: str = "domain") -> list[tuple[float, float]]:
-    try:
-        pairs = np.asarray(value, dtype=float)
-        pairs = np.broadcast_to(pairs, (d, 2))
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be one (low, high) pair or a list of {d} pairs, got {value!r}.") from None
-    if not np.all(np.isfinite(pairs)) or not np.all(pairs[:, 0] < pairs[:, 1]):
-        raise InputError(f"{name} must have low < high, both finite, got {value!r}.")
-    return [(float(low), float(high)) for low, high in pairs]
-
-
-def _nearest(X: Array, queries: Array, scale: Array) -> NDArray[np.intp]:
-    from scipy.spatial import cKDTree
-
-    return np.asarray(cKDTree(queries / scale).query(X / scale)[1])

@@ -52,11 +52,11 @@ class Axis:
         # A public guess of the largest residual; `features` enforces it row by row. proof: residual
         self.residual = min(1.0, 1.05 * float(np.max(self._residual(self._raw(probe)))) + _ARITHMETIC)
 
-    def _kernel(self, x: Array) -> Array:
-        return self.kernel.profile(np.abs(self.anchors[:, None] - x[None, :]) / self.bandwidth)
+    def _kernel(self, x: Array, widen: float = 1.0) -> Array:
+        return self.kernel.profile(np.abs(self.anchors[:, None] - x[None, :]) / (widen * self.bandwidth))
 
-    def _raw(self, x: Array) -> Array:
-        return np.asarray(self.inverse @ self._kernel(x))
+    def _raw(self, x: Array, widen: float = 1.0) -> Array:
+        return np.asarray(self.inverse @ self._kernel(x, widen))
 
     @staticmethod
     def _residual(phi: Array) -> Array:
@@ -68,6 +68,13 @@ class Axis:
         left = self._residual(phi)
         phi *= np.where(left > self.residual, 0.0, 1.0 / np.sqrt(np.maximum(1.0, 1.0 - left) * (1.0 + 1e-12)))
         return phi
+
+    def weights(self, x: Array, widen: float) -> Array:
+        """v(x) with v(x)'phi(x_i) close to k(|x - x_i|/(widen h)): the wider kernel, interpolated at the anchors.
+
+        For reading released sums only: no bound on its norm is needed.
+        """
+        return self.features(x) if widen == 1.0 else self._raw(x, widen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +97,10 @@ class TensorFeatures:
         worst = max(axis.residual for axis in self.axes) + _ARITHMETIC + 4.0 * grid * math.sqrt(left * right)
         return math.sqrt(1.0 + worst) + 4.0 * grid * math.sqrt(left * right)
 
-    def factors(self, x: Array) -> tuple[Array, Array]:
+    def factors(self, x: Array, widen: float = 1.0) -> tuple[Array, Array]:
         """The two factors, one column per row of ``x``."""
         half = (len(self.axes) + 1) // 2
-        parts = [axis.features(x[:, j]) for j, axis in enumerate(self.axes)]
+        parts = [axis.weights(x[:, j], widen) for j, axis in enumerate(self.axes)]
         return _outer(parts[:half], len(x)), _outer(parts[half:], len(x))
 
     def sums(self, x: Array, target: Array, n: int, keep: NDArray[np.bool_] | None) -> Array:
@@ -105,10 +112,12 @@ class TensorFeatures:
         left, right = toward_zero(left, grid, out=left), toward_zero(right, grid)
         return np.stack([left @ toward_zero(right * target, grid).T, left @ right.T])
 
-    def evaluate(self, x: Array, released: Array) -> Array:
-        """phi(x)'S and phi(x)'C for released (2, left, right) sums."""
-        left, right = self.factors(x)
-        return np.stack([np.einsum("ij,ij->j", left, s @ right) for s in released])
+    def evaluate(self, x: Array, released: Array, widen: float = 1.0) -> tuple[Array, Array, Array]:
+        """v(x)'S, v(x)'C and |v(x)| for released (2, left, right) sums; v = phi unless the kernel is widened."""
+        left, right = self.factors(x, widen)
+        top, bottom = (np.einsum("ij,ij->j", left, s @ right) for s in released)
+        norm = np.sqrt(np.einsum("ij,ij->j", left, left) * np.einsum("ij,ij->j", right, right))
+        return top, bottom, norm
 
 
 def _outer(parts: list[Array], n: int) -> Array:

@@ -1,0 +1,64 @@
+"""The public geometry of a kernel fit: domain, bandwidths, kernel, and the range of the response."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .kernel_features import KERNELS, Kernel, TensorFeatures, tensor_features
+
+__all__ = ["Design", "pairs"]
+
+Array = NDArray[np.float64]
+
+ANCHORS = {1: 2_000, 2: 6_000}
+MOST_ANCHORS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """Everything a row function may know: nothing here was learned from the rows, except by a release."""
+
+    kernel_name: str
+    domain: list[tuple[float, float]]
+    bandwidths: list[float]
+    y_centre: float
+    y_radius: float
+
+    @property
+    def kernel(self) -> Kernel:
+        return KERNELS[self.kernel_name]
+
+    def features(self) -> TensorFeatures:
+        """Features of the whole function; the number of anchors is capped by dimension."""
+        cap = ANCHORS.get(len(self.domain), MOST_ANCHORS)
+        return tensor_features(self.kernel, self.domain, self.bandwidths, cap)
+
+    def inside(self, x: Array) -> Array:
+        """Values outside the domain are moved to its edge."""
+        low, high = np.array(self.domain).T
+        return np.clip(x, low, high)
+
+    def unit(self, x: Array) -> Array:
+        """The domain mapped to [-1, 1] on every axis."""
+        low, high = np.array(self.domain).T
+        return np.asarray((2.0 * np.clip(x, low, high) - low - high) / (high - low))
+
+    def target(self, y: Array) -> Array:
+        """The response, clipped to its range and centred on it."""
+        return np.clip(y - self.y_centre, -self.y_radius, self.y_radius)
+
+
+def pairs(value: Any, d: int, name: str = "domain") -> list[tuple[float, float]]:
+    """One (low, high) pair for all axes or one for each, or an error that names the argument."""
+    try:
+        table = np.broadcast_to(np.asarray(value, dtype=float), (d, 2))
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be one (low, high) pair or a list of {d} pairs, got {value!r}.") from None
+    if not np.all(np.isfinite(table)) or not np.all(table[:, 0] < table[:, 1]):
+        raise InputError(f"{name} must have low < high, both finite, got {value!r}.")
+    return [(float(low), float(high)) for low, high in table]

@@ -1,0 +1,121 @@
+"""The whole regression function at once: noisy kernel sums, read anywhere.  Proof: kernel_function.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..privacy.noise import NoiseSource
+from ..rows.memory import Rows
+from .kernel_design import Design
+from .linear_refined import refined_fit
+from .quantile import private_quantile
+
+__all__ = ["KernelSums", "read_function", "release_sums"]
+
+Array = NDArray[np.float64]
+Keep = NDArray[np.bool_] | None
+
+# Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
+TREND_SHARE = 0.20
+RESIDUAL_SHARE = 0.04
+RESIDUAL_LEVEL = 0.98
+# Where the noisy degree is below this many standard deviations of its noise, neighbours further away are asked.
+DEGREE_FLOOR = 4.0
+# How far: kernels wider by factors of sqrt 2, up to eight times, read off the same released sums.
+WIDER = tuple(2.0 ** (k / 2) for k in range(7))
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSums:
+    """What a fit releases: the trend (zero without one), the radius of the residuals, the sums and their noise."""
+
+    trend: Array
+    residual_radius: float
+    sums: Array
+    scale: float
+
+
+def release_sums(rows: Rows, design: Design, trend: bool, mu: float, noise: NoiseSource, group: int = 1) -> KernelSums:
+    """mu-GDP: a private line if asked for, then the kernel sums of what it leaves. proof: function"""
+
+    def part(share: float) -> float:
+        return mu * math.sqrt(share) * (1.0 - 1e-15)
+
+    n, d = rows.n, rows.n_features
+    line, radius, kernel_share = np.zeros(d + 1), design.y_radius, 1.0
+    if trend:
+        scaled = _Scaled(rows, design)
+        line = refined_fit(scaled, math.sqrt(d), design.y_radius, 1.0, part(TREND_SHARE), noise, group).coefficients
+        radius = private_quantile(
+            rows, lambda x, y: np.abs(design.target(y) - along(line, design, x)), RESIDUAL_LEVEL,
+            low=design.y_radius * 2.0**-12, high=design.y_radius, mu=part(RESIDUAL_SHARE), noise=noise, group=group,
+            ratio=1.1,
+        )  # fmt: skip
+        kernel_share = 1.0 - TREND_SHARE - RESIDUAL_SHARE
+    features = design.features()
+
+    def block(x: Array, y: Array, keep: Keep) -> tuple[Array, ...]:
+        residual = design.target(y) - along(line, design, x)
+        return (features.sums(design.inside(x), np.clip(residual / radius, -1.0, 1.0), n, keep),)
+
+    (sums,) = rows.sum(block)
+    scale = 2.0 * features.inflation(n) * group / part(kernel_share)
+    return KernelSums(line, radius, noise.gaussian(sums, scale), scale)
+
+
+def along(line: Array, design: Design, x: Array) -> Array:
+    """The released trend at ``x``."""
+    return np.asarray(design.unit(x) @ line[:-1] + line[-1])
+
+
+def read_function(released: KernelSums, design: Design, x: Array) -> Array:
+    """trend + v'S / v'C; where v'C drowns in its noise the kernel widens, and at last only the trend is left.
+
+    Post-processing of the release: any number of points, no cost.
+    """
+    features = design.features()
+    size = max(1, 2_000_000 // max(features.shape))
+    parts = [_read_block(released, design, features, x[i : i + size]) for i in range(0, len(x), size)]
+    return design.y_centre + np.clip(np.concatenate(parts), -design.y_radius, design.y_radius)
+
+
+def _read_block(released: KernelSums, design: Design, features: Any, x: Array) -> Array:
+    inside = design.inside(x)
+    answer, missing = np.zeros(len(x)), np.ones(len(x))
+    for widen in WIDER:
+        todo = np.flatnonzero(missing > 0.0)
+        if todo.size == 0:
+            break
+        top, bottom, norm = features.evaluate(inside[todo], released.sums, widen)
+        floor = DEGREE_FLOOR * released.scale * np.maximum(norm, 1.0)
+        answer[todo] += missing[todo] * top / np.maximum(bottom, floor)
+        missing[todo] *= np.clip(1.0 - bottom / floor, 0.0, 1.0)
+    return along(released.trend, design, x) + released.residual_radius * answer
+
+
+class _Scaled:
+    """The same rows with the domain mapped to [-1, 1] and y centred, for the trend."""
+
+    def __init__(self, rows: Rows, design: Design) -> None:
+        self.rows, self.design = rows, design
+        self.n, self.n_features = rows.n, rows.n_features
+
+    def check(self) -> None:
+        self.rows.check()
+
+    def sum(self, fn: Any) -> tuple[Array, ...]:
+        design = self.design
+
+        def block(x: Array, y: Array, keep: Keep) -> tuple[Array, ...]:
+            unit, target = design.unit(x), y - design.y_centre
+            if keep is not None:  # a dropped row is zero after the mapping, too
+                unit, target = unit * keep[:, None], target * keep
+            result: tuple[Array, ...] = fn(unit, target, keep)
+            return result
+
+        return self.rows.sum(block)

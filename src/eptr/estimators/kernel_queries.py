@@ -1,0 +1,60 @@
+"""Nadaraya-Watson at declared query points: threshold, Lipschitz constant, sensitivity, sums.  Proof: kernel_queries.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..privacy.mechanism import Proposal
+from ..rows.exact import product_grid, toward_zero
+from ..rows.memory import RowFunction
+from .kernel_design import Design
+
+__all__ = ["QueryRule", "query_rule", "query_sums"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRule:
+    """Public constants of one answer: it is proposed where the kernel degree is above ``threshold``."""
+
+    threshold: float
+    lipschitz: float
+    sensitivity: float
+    lost: float  # what the safety value gives away before it counts steps
+
+    def propose(self, degree: float, total: float) -> Proposal:
+        """The Nadaraya-Watson estimate total/degree (zero, the centre, where nothing is near). proof: queries"""
+        gamma = max(degree - self.threshold - self.lost, 0.0) / self.lipschitz
+        return Proposal(total / degree if degree > 0 else 0.0, self.sensitivity, gamma)
+
+
+def query_rule(strategy: str, design: Design, n: int, c0: float, group: int) -> QueryRule:
+    """L = 1 and 2F/b0 ("tight"), or the published L = 2 and 4F/b0 with one step lost; times ``group``. proof: queries"""
+    volume = math.prod(high - low for low, high in design.domain)
+    threshold = c0 * n * math.prod(h * design.kernel.integral for h in design.bandwidths) / volume
+    if strategy == "paper":
+        return QueryRule(threshold, 2.0 * group, 4.0 * design.y_radius / threshold * group, 2.0 * group)
+    sharp = 2.0 * design.y_radius / threshold * (1.0 + 1e-12) + 2.0**-50 * design.y_radius
+    return QueryRule(threshold, 1.0 * group, sharp * group, 0.0)
+
+
+def query_sums(design: Design, queries: Array, n: int) -> RowFunction:
+    """Row function: exact degrees D(x0) and sums N(x0) at every query."""
+    k_grid, y_grid = product_grid(n, 1.0), product_grid(n, design.y_radius)
+
+    def block(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
+        x = design.inside(x)
+        weights = np.ones((len(queries), len(x)))
+        for j, h in enumerate(design.bandwidths):
+            weights *= design.kernel.profile(np.abs(queries[:, j, None] - x[None, :, j]) / h)
+        if keep is not None:
+            weights *= keep
+        weights = toward_zero(weights, k_grid, out=weights)
+        return weights.sum(axis=1), weights @ toward_zero(design.target(y), y_grid)
+
+    return block
