@@ -6,7 +6,7 @@ WORKERS ?= 2
 CONSTRAINTS ?=
 
 .PHONY: demo test test-fast test-oldest lint types clean
-.PHONY: bench bench-accuracy bench-coverage bench-speed bench-sensitivity bench-real choose-defaults
+.PHONY: soak bench bench-accuracy bench-coverage bench-speed bench-sensitivity bench-real choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -52,6 +52,10 @@ bench-sensitivity: $(VENV)/.installed
 
 bench-real: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.real
+
+# Sixteen processes, 20,000 charges, 500 kill -9, on SQLite and on PostgreSQL.
+soak: $(VENV)/.installed
+	$(BIN)/python -m tests.accounting.soak
 
 choose-defaults: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.choose_defaults

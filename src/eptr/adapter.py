@@ -7,10 +7,11 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
+from .accounting.ledger import open_account
 from .errors import InputError, positive
 from .privacy.adaptive import adaptive_release
 from .privacy.ladder import DEFAULT_SLACK
-from .privacy.mechanism import Release, SupportsCharge, release_at_rung
+from .privacy.mechanism import Release, release_at_rung
 
 __all__ = ["Adapter", "ladder_rung"]
 
@@ -107,14 +108,15 @@ class Adapter:
         slack: float = DEFAULT_SLACK,
         p0: float | None = None,
         largest_noise: float = math.inf,
-        ledger: SupportsCharge | None = None,
+        ledger: Any = None,
         random_state: Any = None,
     ) -> Release:
         """Tight ePTR at a public ``threshold`` b0, or, without one, the adaptive proposal.
 
         With a threshold the noise is 1.05 s(b0)/mu(epsilon, delta) and a dataset with
         beta >= b0 + K L always gets a reply. Without, a tenth of the budget finds the noise level.
-        ``largest_noise`` (adaptive only): no reply rather than a useless one.
+        ``largest_noise`` (adaptive only): no reply rather than a useless one. ``ledger`` is a string such as
+        ``"sqlite:///budget.db#study"`` or an :class:`eptr.Ledger`; it is charged before anything is drawn.
         """
         if threshold is None:
             return adaptive_release(
@@ -126,7 +128,7 @@ class Adapter:
                 delta,
                 minimum=self.minimum,
                 largest_noise=largest_noise,
-                ledger=ledger,
+                ledger=open_account(ledger, "Adapter"),
                 random_state=random_state,
             )
         known = isinstance(threshold, Real) and not isinstance(threshold, bool)
@@ -143,7 +145,7 @@ class Adapter:
             delta,
             slack=slack,
             p0=p0,
-            ledger=ledger,
+            ledger=open_account(ledger, "Adapter"),
             random_state=random_state,
         )
 

@@ -15,6 +15,7 @@ __all__ = [
     "BoundError",
     "PrivacyError",
     "BudgetError",
+    "LedgerError",
     "NoReplyWarning",
     "NotPrivateWarning",
     "positive",
@@ -40,6 +41,10 @@ class PrivacyError(EptrError, ValueError):
 
 class BudgetError(PrivacyError):
     """The budget does not cover the release; nothing was drawn."""
+
+
+class LedgerError(PrivacyError):
+    """The ledger could not be read or written; nothing was released."""
 
 
 class NoReplyWarning(UserWarning):

@@ -145,7 +145,7 @@ class Book:
     def __init__(self, refuse=False):
         self.costs, self.refuse = [], refuse
 
-    def charge(self, cost, *, private):
+    def charge(self, cost, *, private, what=""):
         if self.refuse:
             raise eptr.BudgetError("nothing left")
         self.costs.append(cost)

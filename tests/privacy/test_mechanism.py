@@ -88,13 +88,13 @@ def test_no_reply_reveals_nothing(strategy, safety):
 
 def test_the_ledger_is_charged_before_anything_is_drawn():
     class Full:
-        def charge(self, cost, *, private):
+        def charge(self, cost, *, private, what=""):
             raise eptr.BudgetError("nothing left")
 
     class Book:
         entries = ()
 
-        def charge(self, cost, *, private):
+        def charge(self, cost, *, private, what=""):
             self.entries = (*self.entries, (cost, private))
 
     with pytest.raises(eptr.BudgetError):

@@ -16,8 +16,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..accounting.budget import Budget
+from ..accounting.ledger import open_account
 from ..errors import BoundError, InputError, NoReplyWarning, NotPrivateWarning
-from ..privacy.mechanism import Cost, Release
+from ..privacy.mechanism import Cost, Release, SupportsCharge
 from ..privacy.noise import NoiseSource, noise_source
 from ..rows.memory import MemoryRows, Rows
 
@@ -67,9 +68,12 @@ class PrivateEstimator(BaseEstimator):
         if self.invalid not in ("raise", "drop"):
             raise InputError(f"invalid must be 'raise' or 'drop', got {self.invalid!r}.")
         whole_number("rows_per_person", self.rows_per_person)
-        if self.ledger is not None and not hasattr(self.ledger, "charge"):
-            raise InputError("ledger must be an object with a charge method, or None.")
+        self._account()
         return budget
+
+    def _account(self) -> SupportsCharge | None:
+        """The ledger to charge, if there is one; a string is opened anew in every process."""
+        return open_account(self.ledger, type(self).__name__)
 
     def _forget(self) -> None:
         """A new fit starts clean: nothing of an earlier, perhaps seeded, fit may be published with it."""
@@ -131,8 +135,9 @@ class PrivateEstimator(BaseEstimator):
                 NotPrivateWarning,
                 stacklevel=3,
             )
-        if cost is not None and self.ledger is not None:
-            self.ledger.charge(cost, private=noise.private)
+        account = self._account()
+        if cost is not None and account is not None:
+            account.charge(cost, private=noise.private, what=self.strategy)
         return noise
 
     def _gaussian_release(self, budget: Budget, noise: NoiseSource, value: Any, scale: float) -> Release:

@@ -218,7 +218,7 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
         rule = self._rule(rows.n, classes, self.x_bound_)
         sums = class_sums(rows, classes, self.x_bound_)
         beta = float(sums.counts.min())
-        options = {"ledger": self.ledger, "random_state": self.random_state}
+        options = {"ledger": self._account(), "random_state": self.random_state}
 
         def estimate() -> Array:
             means = sums.sums / np.maximum(sums.counts, 1.0)[:, None]

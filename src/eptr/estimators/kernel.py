@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.base import RegressorMixin
 
 from ..accounting.budget import Budget
 from ..errors import BoundError, InputError, positive
-from ..privacy.mechanism import Cost, Release, forecast_test, release
+from ..privacy.mechanism import Release, forecast_test, release
 from ..privacy.noise import NoiseSource
 from ..rows.memory import Rows
 from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, NoisyScore, PrivateEstimator, whole_number
@@ -192,10 +193,12 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         spent = budget if self.budget == "total" else Budget.total([budget] * count)
         rule = query_rule(self.strategy, self._design, rows.n, self.c0, self.rows_per_person)
         degrees, sums = rows.sum(query_sums(self._design, self.queries_, rows.n))
-        forecast_test(self.strategy, each.epsilon, each.delta)  # refuses, if it must, before anything is charged
-        cost = Cost(spent.epsilon, spent.delta, "basic", 0.0)
-        if self.ledger is not None:
-            self.ledger.charge(cost, private=noise.private)
+        # Refuses, if it must, before anything is charged.
+        one = forecast_test(self.strategy, each.epsilon, each.delta).cost
+        cost = replace(one, epsilon=spent.epsilon, delta=spent.delta, parts=count)
+        account = self._account()
+        if account is not None:
+            account.charge(cost, private=noise.private, what=self.strategy)
         # One stream for all queries, so that a seed does not repeat the same noise at each.
         stream = getattr(noise, "generator", None)
         replies = [

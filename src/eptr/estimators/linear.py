@@ -176,7 +176,7 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
         )
         sums = moments(rows, x_bound, clip, self._constant(x_bound, rows.n_features), weighted=self.strategy == "tight")
         beta = smallest_eigenvalue(sums.gram)
-        options = {"ledger": self.ledger, "random_state": self.random_state}
+        options = {"ledger": self._account(), "random_state": self.random_state}
         scaling = self._scaling(x_bound, rows.n_features)
 
         def estimate() -> Array:

@@ -48,7 +48,7 @@ def adaptive_release(
     cost = Cost(epsilon, delta, "approximate-gaussian", mu, failure=failure)
     noise = noise_source(random_state)
     if ledger is not None:
-        ledger.charge(cost, private=noise.private)
+        ledger.charge(cost, private=noise.private, what="adaptive")
     spread = round_up(lipschitz / mu_bound)
     centre = safety if math.isfinite(safety) else -1e300
     noisy = float(noise.gaussian(np.asarray(centre, dtype=float), spread))

@@ -42,16 +42,17 @@ class Cost:
 
     epsilon: float
     delta: float
-    kind: str  # "ladder", "logistic", "laplace", "gaussian", "approximate-gaussian", or "basic" for a sum of claims
+    kind: str  # "ladder", "logistic", "laplace", "gaussian", "approximate-gaussian", or "basic": the bare claim
     mu: float
     p0: float | None = None  # ladders only
     failure: float = 0.0  # approximate-gaussian only: the delta' that adds up
+    parts: int = 1  # so many identical releases; epsilon and delta are their sums
 
 
 class SupportsCharge(Protocol):
     """A ledger, as seen from a mechanism: it commits, or raises and nothing is drawn."""
 
-    def charge(self, cost: Cost, *, private: bool) -> object: ...
+    def charge(self, cost: Cost, *, private: bool, what: str = ...) -> object: ...
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -187,17 +188,18 @@ def _plan(strategy: str, epsilon: float, delta: float, slack: float, p0: float |
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Noise per unit of sensitivity, and the safety (in steps) from which a reply is certain."""
+    """Noise per unit of sensitivity, the safety (in steps) from which a reply is certain, and the cost."""
 
     noise: float
     certain: float
+    cost: Cost
 
 
 def forecast_test(strategy: str, epsilon: float, delta: float, slack: float = DEFAULT_SLACK) -> Forecast:
     """The public half of a release, for planning. A logistic test is never certain; 2M stands for it."""
     plan = _request(epsilon, delta, strategy, slack, None)
     certain = plan.test.top if isinstance(plan.test, Ladder) else 2.0 * LogisticTest(epsilon, delta).midpoint
-    return Forecast(plan.noise, float(certain))
+    return Forecast(plan.noise, float(certain), plan.cost)
 
 
 def round_up(x: float) -> float:
@@ -235,8 +237,8 @@ def release(
         propose-test-release, repaired; ``safety`` is then the exact distance to unsafety.
     slack, p0 : float
         "tight" only: noise over that of the plain Gaussian mechanism, and the reply probability on an unsafe dataset.
-    ledger : object with ``charge``, optional
-        Charged before anything is drawn.
+    ledger : eptr.Ledger, optional
+        ``Ledger("sqlite:///budget.db#study")``; charged before anything is drawn.
     random_state : None, int or numpy generator
         None draws exact private noise. A seed gives fast, reproducible noise that protects nobody.
 
@@ -285,8 +287,10 @@ def _draw(
     random_state: Any,
 ) -> Release:
     noise = noise_source(random_state)
+    if isinstance(ledger, str):
+        raise InputError(f"ledger must be an object here; pass ledger=eptr.Ledger({ledger!r}).")
     if ledger is not None:
-        ledger.charge(plan.cost, private=noise.private)
+        ledger.charge(plan.cost, private=noise.private, what=strategy)
     scale = round_up(alpha * plan.noise)
     replied = noise.coin(*chance)
     value = published(noise, estimate(), scale) if replied else None

@@ -1,0 +1,323 @@
+"""A ledger of releases that is never forgotten: SQLite in a file, or PostgreSQL for a team.
+
+Each dataset is a chain of entries. An entry holds what was released, the exact totals after it and the hash of the entry
+before it, so that a changed, missing or reordered entry is found. A charge is on disk before noise is drawn.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ..errors import BudgetError, InputError, LedgerError, PrivacyError
+from ..privacy.mechanism import Cost, SupportsCharge, forecast_test
+from .budget import Budget
+from .chain import Entry, first_break
+from .compose import compose
+from .filter import MIXING, Remaining, Spent, check_cost
+from .store import Store, open_store
+
+__all__ = ["Ledger", "Reservation", "open_account"]
+
+# Clocks of one team differ by a little; beyond this an entry would come before its predecessor.
+_CLOCK_TOLERANCE = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """So many identical releases, paid in advance; ``url`` is what to pass as ``ledger=``."""
+
+    url: str
+    dataset: str
+    number: int
+    count: int
+    epsilon: float
+    delta: float
+
+
+class Ledger:
+    """Budgets of named datasets, and everything that was released from them.
+
+    Parameters
+    ----------
+    url : str
+        ``"sqlite:///budget.db"``, ``"postgresql:///?service=study"``; ``"...#study"`` also names the dataset to charge. A
+        password in it is refused: use a service file, a password file or the environment.
+
+    A ledger copies and pickles by its URL: it survives ``clone``, threads and processes.
+
+    Examples
+    --------
+    >>> import tempfile, eptr
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ledger = eptr.Ledger(f"sqlite:///{folder.name}/budget.db")
+    >>> ledger.create("study", epsilon=3.0, delta=1e-5)
+    >>> r = eptr.release(eptr.Proposal([0.0], 1.0, safety=1e6), 1.0, 1e-6, ledger=ledger.account("study"))
+    >>> print(ledger.remaining("study"))  # doctest: +ELLIPSIS
+    left: (2, 9e-06) for a release of any kind, or a refined (Gaussian) one of epsilon ...
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, url: str) -> None:
+        if not isinstance(url, str):
+            raise InputError(f"url must be a string such as 'sqlite:///budget.db#study', got {type(url).__name__}.")
+        self.url = url
+        place, _, account = url.partition("#")
+        self.dataset, _, number = account.partition("@")
+        if number and not number.isdigit():
+            raise InputError(f"the part after '@' in a ledger string is the number of a reservation, got {number!r}.")
+        self.reservation = int(number) if number else None
+        self._store: Store = open_store(place)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Ledger, (self.url,)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ledger) and other.url == self.url
+
+    def __hash__(self) -> int:
+        return hash(self.url)
+
+    def __repr__(self) -> str:
+        return f"Ledger({self.url!r})"
+
+    def account(self, dataset: str) -> Ledger:
+        """The same ledger, ready to charge one dataset: what to pass as ``ledger=``."""
+        return Ledger(f"{self.url.partition('#')[0]}#{dataset}")
+
+    def create(
+        self, dataset: str, epsilon: float, delta: float, *, simulation: bool = False, mixing: float = MIXING
+    ) -> None:
+        """Open a dataset with a total budget.
+
+        ``simulation=True`` admits seeded releases, which protect nobody. ``mixing`` is the share of delta kept, from the first
+        refined (Gaussian) release on, for mixing it with other kinds; the rest is for refined ones alone.
+        """
+        if not isinstance(dataset, str) or not dataset or set(dataset) & set("#@\n"):
+            raise InputError("dataset must be a name without '#', '@' or line breaks.")
+        if not 0.0 <= mixing <= 1.0:
+            raise InputError(f"mixing must be between 0 and 1, got {mixing!r}.")
+        budget = Budget(epsilon, delta)
+        content = {"epsilon": budget.epsilon, "delta": budget.delta, "simulation": bool(simulation), "mixing": mixing}
+        self._store.prepare()
+        with self._store.transaction() as session:
+            if not session.add_dataset(dataset):
+                raise InputError(f"dataset {dataset!r} exists already; its budget is fixed for good.")
+            session.append(Entry.first(dataset, _now(), _user(), content, Spent().to_dict()))
+
+    def datasets(self) -> list[str]:
+        """Names of all datasets."""
+        with self._store.transaction(write=False) as session:
+            return session.datasets()
+
+    def charge(self, cost: Cost, *, private: bool, what: str = "") -> Entry:
+        """Commit a charge, or raise and leave everything as it was. Mechanisms call this before they draw noise."""
+        check_cost(cost)
+        dataset = self._named(None)
+        with self._locked(dataset) as (session, opening, last):
+            budget = _budget(opening)
+            if not private and not opening.content["simulation"]:
+                raise PrivacyError(
+                    f"the ledger refuses a release that is not private (a seed was given, or the method is not "
+                    f"private). Use random_state=None, or a dataset created with simulation=True; {dataset!r} was not."
+                )
+            if self.reservation is not None:
+                content = self._draw_on_reservation(session, dataset, cost)
+                after = Spent.from_dict(last.totals)
+            else:
+                spent = Spent.from_dict(last.totals)
+                found = spent.charged(cost, budget, opening.content["mixing"])
+                if found is None:
+                    raise BudgetError(
+                        f"the release costs ({cost.epsilon:g}, {cost.delta:g}) and does not fit in what {dataset!r} has left of "
+                        f"({budget.epsilon:g}, {budget.delta:g}); {spent.remaining(budget)}. Nothing was drawn."
+                    )
+                after, content = found, _content(cost)
+            entry = last.next(
+                _after(last.time), _user(), what, "charge", content | {"private": private}, after.to_dict()
+            )
+            session.append(entry)
+        return entry
+
+    def reserve(
+        self,
+        dataset: str,
+        count: int,
+        epsilon: float,
+        delta: float,
+        *,
+        strategy: str = "tight",
+        total_delta: float | None = None,
+    ) -> Reservation:
+        """Pay in advance for ``count`` identical tested releases, composed tightly; returns the string to charge.
+
+        Cheaper than one by one because their parameters are fixed now: the privacy-loss distribution may be used.
+        ``total_delta`` (default ``count * delta``) is the delta at which the total epsilon is found.
+        """
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise InputError(f"count must be a whole number of at least 1, got {count!r}.")
+        one = forecast_test(strategy, epsilon, delta).cost
+        level = count * one.delta if total_delta is None else total_delta
+        total = compose([one] * count).epsilon(level)
+        if not math.isfinite(total):
+            raise InputError(
+                f"total_delta={level:g} is too small for {count} releases; allow at least {count * one.delta:g}."
+            )
+        cost = Cost(total, level, "basic", 0.0)
+        with self._locked(dataset) as (session, opening, last):
+            budget, spent = _budget(opening), Spent.from_dict(last.totals)
+            after = spent.charged(cost, budget, opening.content["mixing"])
+            if after is None:
+                raise BudgetError(
+                    f"reserving costs ({cost.epsilon:.6g}, {cost.delta:g}) together and does not fit; "
+                    f"{spent.remaining(budget)}."
+                )
+            content = _content(cost) | {"count": count, "each": _content(one)}
+            entry = last.next(_after(last.time), _user(), f"{count} x {strategy}", "reserve", content, after.to_dict())
+            session.append(entry)
+        url = f"{self.url.partition('#')[0]}#{dataset}@{entry.number}"
+        return Reservation(url, dataset, entry.number, count, cost.epsilon, cost.delta)
+
+    def remaining(self, dataset: str | None = None) -> Remaining:
+        """What is left of a dataset's budget."""
+        opening, last = self._ends(dataset)
+        return Spent.from_dict(last.totals).remaining(_budget(opening))
+
+    def total(self, dataset: str | None = None) -> Budget:
+        """The total budget of a dataset."""
+        return _budget(self._ends(dataset)[0])
+
+    def history(self, dataset: str | None = None) -> list[Entry]:
+        """All entries of a dataset, oldest first."""
+        name = self._named(dataset)
+        with self._store.transaction(write=False) as session:
+            return self._known(session.entries(name), name)
+
+    def head(self, dataset: str | None = None) -> str:
+        """The hash of the last entry: keep it elsewhere, and nobody can shorten the history unnoticed."""
+        return self._ends(dataset)[1].hash
+
+    def verify(self, dataset: str | None = None, head: str | None = None) -> None:
+        """Recompute every hash and every total; raise :class:`LedgerError` naming the first entry that is wrong."""
+        name = self._named(dataset)
+        entries = self.history(name)
+        broken = first_break(entries)
+        if broken is not None:
+            raise LedgerError(f"the ledger of {name!r} was changed: {broken}.")
+        if head is not None and head not in {e.hash for e in entries}:
+            raise LedgerError(
+                f"the ledger of {name!r} was shortened or rewritten: the head you kept is not among its {len(entries)} entries."
+            )
+
+    def export(self, dataset: str | None = None) -> str:
+        """The whole chain as JSON, one object per entry; holds no value that was released."""
+        return json.dumps([e.to_dict() for e in self.history(dataset)], indent=1)
+
+    def _named(self, dataset: str | None) -> str:
+        name = dataset or self.dataset
+        if not name:
+            raise InputError("name the dataset: Ledger('sqlite:///budget.db#study'), or pass dataset='study'.")
+        return name
+
+    def _ends(self, dataset: str | None) -> tuple[Entry, Entry]:
+        name = self._named(dataset)
+        with self._store.transaction(write=False) as session:
+            found = self._known(session.ends(name), name)
+        return found[0], found[-1]
+
+    def _known(self, entries: list[Entry], dataset: str) -> list[Entry]:
+        if not entries:
+            raise LedgerError(f"the ledger has no dataset {dataset!r}; create it with its total budget first.")
+        return entries
+
+    @contextmanager
+    def _locked(self, dataset: str) -> Iterator[tuple[Any, Entry, Entry]]:
+        """One writer at a time: the first and the last entry, both intact, inside a transaction."""
+        with self._store.transaction() as session:
+            session.lock(dataset)
+            found = self._known(session.ends(dataset), dataset)
+            for entry in found:
+                if not entry.intact:
+                    raise LedgerError(f"entry {entry.number} of {dataset!r} was changed after it was written.")
+            yield session, found[0], found[-1]
+
+    def _draw_on_reservation(self, session: Any, dataset: str, cost: Cost) -> dict[str, Any]:
+        entries = [
+            e for e in session.entries(dataset) if e.number == self.reservation or _draws_on(e, self.reservation)
+        ]
+        if not entries or entries[0].kind != "reserve":
+            raise LedgerError(f"{dataset!r} has no reservation number {self.reservation}.")
+        terms = entries[0].content
+        if _content(cost) != terms["each"]:
+            raise BudgetError(
+                f"the reservation is for releases of ({terms['each']['epsilon']:g}, {terms['each']['delta']:g}) of kind "
+                f"{terms['each']['kind']!r} with the declared settings; this one differs. Nothing was drawn."
+            )
+        used = len(entries) - 1
+        if used >= terms["count"]:
+            raise BudgetError(f"all {terms['count']} releases of the reservation are used. Nothing was drawn.")
+        return _content(cost) | {"reservation": self.reservation}
+
+
+class _Account:
+    """A ledger with the name of what is being released."""
+
+    def __init__(self, ledger: SupportsCharge, what: str) -> None:
+        self.ledger, self.what = ledger, what
+
+    def charge(self, cost: Cost, *, private: bool, what: str = "") -> object:
+        return self.ledger.charge(cost, private=private, what=f"{self.what} {what}".strip())
+
+
+def open_account(ledger: Any, what: str) -> SupportsCharge | None:
+    """What ``ledger=`` means everywhere: None, a string, a Ledger, or any object with ``charge``."""
+    if ledger is None:
+        return None
+    if isinstance(ledger, str):
+        ledger = Ledger(ledger)
+    if not hasattr(ledger, "charge"):
+        raise InputError(
+            f"ledger must be a string such as 'sqlite:///budget.db#study', an eptr.Ledger or None, got {type(ledger).__name__}."
+        )
+    if isinstance(ledger, Ledger) and not ledger.dataset:
+        raise InputError(f"ledger must name the dataset to charge: {ledger.url + '#study'!r}, for example.")
+    return _Account(ledger, what)
+
+
+def _draws_on(entry: Entry, reservation: int | None) -> bool:
+    return entry.kind == "charge" and entry.content.get("reservation") == reservation
+
+
+def _content(cost: Cost) -> dict[str, Any]:
+    return {name: getattr(cost, name) for name in cost.__slots__}
+
+
+def _budget(opening: Entry) -> Budget:
+    return Budget(opening.content["epsilon"], opening.content["delta"])
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _after(last: datetime) -> datetime:
+    now = _now()
+    if now < last - _CLOCK_TOLERANCE:
+        raise LedgerError(
+            f"the clock says {now:%Y-%m-%d %H:%M:%S}, before the last entry ({last:%Y-%m-%d %H:%M:%S} UTC); set the clock. "
+            "Nothing was charged or released."
+        )
+    return max(now, last)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"

@@ -1,0 +1,138 @@
+"""The privacy filter: what fits, what does not, and that dividing the budget while watching would break the guarantee."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eptr import Budget, PrivacyError, gaussian_delta, gaussian_mu
+from eptr.accounting.filter import Spent, check_cost
+from eptr.privacy.mechanism import Cost, forecast_test
+
+TIGHT = forecast_test("tight", 1.0, 1e-6).cost
+REFINED = Cost(1.0, 1e-6, "gaussian", gaussian_mu(1.0, 1e-6))
+ADAPTIVE = Cost(1.0, 1e-6, "approximate-gaussian", gaussian_mu(1.0, 9e-7), failure=1e-7)
+
+
+def admitted(total, *costs):
+    """How many charges fit, cycling through ``costs``."""
+    spent, count = Spent(), 0
+    while (after := spent.charged(costs[count % len(costs)], total)) is not None:
+        spent, count = after, count + 1
+    return count
+
+
+@pytest.mark.parametrize(
+    ("costs", "count"),
+    [((TIGHT,), 3), ((REFINED,), 9), ((ADAPTIVE,), 9), ((TIGHT, REFINED), 2), ((REFINED, TIGHT), 2)],
+    ids=["tight", "refined", "adaptive", "tight then refined", "refined then tight"],
+)
+def test_a_budget_of_three_admits_so_many(costs, count):
+    # refined: 9 mu(1,1e-6)^2 has delta 7.7e-6 at epsilon 3, 10 have 2.2e-5; four fifths of 1e-5 are for them.
+    assert admitted(Budget(3.0, 1e-5), *costs) == count
+
+
+@pytest.mark.parametrize("cost", [TIGHT, REFINED, ADAPTIVE])
+def test_one_release_may_take_the_whole_budget(cost):
+    assert admitted(Budget(1.0, 1e-6), cost) == 1
+
+
+def test_tenths_add_up():
+    tenth = Cost(0.1, 1e-7, "basic", 0.0)
+    assert admitted(Budget(0.3, 1e-5), tenth) == 3
+
+
+kinds = st.sampled_from(["basic", "gaussian", "approximate-gaussian"])
+
+
+@given(st.lists(st.tuples(kinds, st.floats(0.05, 1.5), st.floats(1e-9, 1e-5)), min_size=1, max_size=30))
+def test_every_state_is_inside_one_of_the_two_regions(charges):
+    """Recomputed from the list alone, in floats, with the rule as it stands in the proof."""
+    total, spent = Budget(2.0, 2e-5), Spent()
+    before, since = [], []
+    for kind, epsilon, delta in charges:
+        mu = gaussian_mu(epsilon, delta * 0.9) if kind != "basic" else 0.0
+        cost = Cost(epsilon, delta, kind, mu, failure=0.1 * delta if kind == "approximate-gaussian" else 0.0)
+        after = spent.charged(cost, total)
+        if after is None:
+            continue
+        spent = after
+        (since if since or kind != "basic" else before).append(cost)
+    e, d = total.epsilon - sum(c.epsilon for c in before), total.delta - sum(c.delta for c in before)
+    assert e > -1e-9
+    assert d > -1e-15
+    if since:
+        g, f = float(spent.gaussian), float(spent.failing)
+        region_a = sum(c.epsilon for c in since) <= e + 1e-9 and sum(c.delta for c in since) <= (1 - g - f) * d + 1e-15
+        gaussian = all(c.kind != "basic" for c in since)
+        region_g = (
+            gaussian
+            and g > 0
+            and (
+                gaussian_delta(e, math.sqrt(sum(c.mu**2 for c in since))) <= g * d * (1 + 1e-9)
+                and sum(c.failure for c in since) <= f * d + 1e-18
+            )
+        )
+        assert region_a or region_g
+
+
+def test_totals_are_exact_and_survive_storage():
+    spent = Spent()
+    for _ in range(9):
+        spent = spent.charged(REFINED, Budget(3.0, 1e-5))
+    assert spent.squares == 9 * Fraction(REFINED.mu) ** 2
+    assert Spent.from_dict(spent.to_dict()) == spent
+
+
+@pytest.mark.slow
+def test_dividing_the_budget_while_watching_would_break_the_guarantee():
+    """Why shares are frozen: an analyst who watches the loss of Gaussian releases and then picks how to go on gets more.
+
+    Loss = Brownian motion. Rule "delta_G(E - e; sqrt S) <= D for the final (S, e)" holds with equality for every fixed S;
+    stopping when the loss is high (then one pure release of what the rule leaves) has a larger value.
+    """
+    rng = np.random.default_rng(0)
+    total, level = 2.0, 0.01
+    mu = gaussian_mu(total, level)
+    steps = 40
+    squares = mu**2 * np.arange(1, steps + 1) / steps
+    # For each S the largest pure epsilon the naive rule would still admit.
+    left = np.array([_largest_pure(total, level, math.sqrt(s)) for s in squares])
+    paths = np.cumsum(mu**2 / steps / 2 + mu / math.sqrt(steps) * rng.normal(size=(400_000, steps)), axis=1)
+    gain = np.maximum(0.0, 1.0 - np.exp(total - paths - left))  # the value of stopping now
+    later = gain[:, -1].copy()
+    for t in range(steps - 2, -1, -1):  # stop where it beats a regression of what continuing brings
+        basis = np.vander(paths[:, t], 6)
+        going_on = basis @ np.linalg.lstsq(basis, later, rcond=None)[0]
+        later = np.where(gain[:, t] > np.maximum(going_on, 0.0), gain[:, t], later)
+    error = later.std() / math.sqrt(len(later))
+    assert later.mean() - 5 * error > level
+
+
+def _largest_pure(total, level, mu):
+    low, high = 0.0, total
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if gaussian_delta(total - middle, mu) <= level else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [
+        Cost(math.nan, 1e-6, "basic", 0.0),
+        Cost(0.0, 1e-6, "basic", 0.0),
+        Cost(1.0, -1e-6, "basic", 0.0),
+        Cost(1.0, 1e-6, "gaussian", 0.0),
+        Cost(1.0, 1e-6, "gaussian", math.inf),
+        Cost(1.0, 1e-6, "basic", 0.0, parts=0),
+    ],
+)
+def test_costs_without_sense_are_refused(cost):
+    with pytest.raises(PrivacyError):
+        check_cost(cost)

@@ -1,0 +1,403 @@
+"""The ledger: exact counts, copies, processes, failures of the disk and the network, tampering, kill -9."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import pickle
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+
+import eptr
+from eptr import Adapter, BudgetError, InputError, Ledger, LedgerError, LinearRegression, PrivacyError
+from eptr.accounting import ledger as ledger_module
+from eptr.accounting import store
+from eptr.privacy.mechanism import Cost, forecast_test
+
+from . import postgres
+from .soak import soak
+
+COST = Cost(0.5, 1e-7, "basic", 0.0)
+
+
+@pytest.fixture
+def study(place, name):
+    ledger = Ledger(place)
+    ledger.create(name, epsilon=3.0, delta=1e-5)
+    return ledger.account(name)
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A ledger in a file, for what only files can suffer."""
+    path = tmp_path / "budget.db"
+    Ledger(f"sqlite:///{path}").create("study", epsilon=3.0, delta=1e-5)
+    return path
+
+
+def data(n=400):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    return X, X @ [0.5, -0.2] + 0.1 * rng.normal(size=n)
+
+
+def model(ledger, **settings):
+    return LinearRegression(1.0, 1e-6, 3.0, 2.0, ledger=ledger, **settings)
+
+
+@pytest.mark.filterwarnings("ignore::eptr.NoReplyWarning")
+@pytest.mark.parametrize(("strategy", "count"), [("tight", 3), ("refined", 9)])
+def test_a_budget_of_three_admits_exactly_so_many_fits(study, strategy, count):
+    for _ in range(count):
+        model(study.url, strategy=strategy).fit(*data())
+    before = study.head()
+    with pytest.raises(BudgetError, match="left"):
+        model(study.url, strategy=strategy).fit(*data())
+    assert study.head() == before
+    assert [e.what for e in study.history()[1:]] == [f"LinearRegression {strategy}"] * count
+
+
+@pytest.mark.filterwarnings("ignore::eptr.NoReplyWarning")
+def test_cross_validation_stops_at_the_fit_that_would_overspend(study):
+    with pytest.raises(BudgetError):
+        cross_val_score(model(study.url, strategy="tight"), *data(), cv=5, error_score="raise")
+    assert len(study.history()) == 1 + 3
+
+
+def test_every_door_takes_a_ledger(study):
+    X, y = data()
+    labels = (y > 0).astype(int)
+    eptr.BayesClassifier(0.1, 1e-7, x_bound=3.0, ledger=study.url).fit(X, labels)
+    eptr.KernelRegressor(0.1, 1e-7, domain=(-3, 3), y_bound=2.0, ledger=study).fit(X, y)
+    mean = Adapter(lambda x: float(np.mean(np.clip(x, 0, 1))), len, 1.0, lambda b: 1 / b)
+    mean.release(X[:, 0], 0.1, 1e-7, ledger=study.url)
+    eptr.release(eptr.Proposal([0.0], 1.0, 1e9), 0.1, 1e-7, ledger=study)
+    assert len(study.history()) == 5
+    with pytest.raises(InputError, match=r"eptr\.Ledger"):
+        eptr.release(eptr.Proposal([0.0], 1.0, 1e9), 0.1, 1e-7, ledger=study.url)
+
+
+@pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
+def test_seeded_releases_are_refused_unless_it_is_a_simulation(study, place, name):
+    with pytest.raises(PrivacyError, match="simulation=True"):
+        model(study.url, random_state=0).fit(*data())
+    assert len(study.history()) == 1
+    Ledger(place).create(name + "-play", epsilon=3.0, delta=1e-5, simulation=True)
+    model(f"{place}#{name}-play", random_state=0).fit(*data())
+
+
+def test_nothing_is_charged_for_bad_input(study):
+    X, y = data()
+    for bad in (dict(x_bound=None), dict(epsilon=-1.0), dict(strategy="best")):
+        with pytest.raises(ValueError):
+            model(study.url).set_params(**bad).fit(X, y)
+    with pytest.raises(ValueError):
+        model(study.url).fit(np.full_like(X, np.nan), y)
+    assert len(study.history()) == 1
+
+
+def test_it_copies_clones_and_pickles_by_its_url(study):
+    for copied in (copy.deepcopy(study), pickle.loads(pickle.dumps(study)), clone(model(study)).ledger):
+        assert copied == study
+        assert copied.head() == study.head()
+    assert b"sqlite3" not in pickle.dumps(study)
+
+
+def test_threads_and_processes_share_one_budget(study):
+    def one(_):
+        try:
+            Ledger(study.url).charge(COST, private=True)
+            return 1
+        except BudgetError:
+            return 0
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(one, range(4))) == 4
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        assert sum(pool.map(charge_once, [study.url] * 4)) == 2
+    assert len(study.history()) == 1 + 6
+    study.verify()
+
+
+def charge_once(url):
+    try:
+        Ledger(url).charge(COST, private=True)
+        return 1
+    except BudgetError:
+        return 0
+
+
+def test_reservations_compose_tightly_and_are_used_up(place, name):
+    ledger = Ledger(place)
+    ledger.create(name, epsilon=8.0, delta=2e-5)
+    reserved = ledger.reserve(name, count=16, epsilon=1.0, delta=1e-6)
+    assert reserved.epsilon <= 7.5
+    one = forecast_test("tight", 1.0, 1e-6).cost
+    account = Ledger(reserved.url)
+    with pytest.raises(BudgetError, match="differs"):
+        account.charge(forecast_test("tight", 0.5, 1e-6).cost, private=True)
+    for _ in range(16):
+        account.charge(one, private=True)
+    with pytest.raises(BudgetError, match="all 16"):
+        account.charge(one, private=True)
+    with pytest.raises(BudgetError, match="does not fit"):
+        ledger.reserve(name, count=16, epsilon=1.0, delta=1e-6)
+    ledger.verify(name)
+    with pytest.raises(LedgerError, match="no reservation"):
+        Ledger(f"{place}#{name}@5").charge(one, private=True)
+
+
+# What can go wrong outside the program: a typed error, no release, nothing lost.
+
+
+def refused(url, match):
+    """A fit against this ledger raises LedgerError and sets nothing."""
+    fit = model(url)
+    with pytest.raises(LedgerError, match=match):
+        fit.fit(*data())
+    assert not hasattr(fit, "coef_")
+
+
+def test_wrong_place(tmp_path, study):
+    refused(f"sqlite:///{tmp_path}/nowhere/budget.db#study", "does not exist")
+    refused(f"sqlite:///{tmp_path}/other.db#study", "does not exist")
+    assert not (tmp_path / "other.db").exists()
+    refused(study.url + "x", "no dataset")
+    refused("postgresql://nobody@/none?host=/tmp/no-such-socket#study", "could not be used")
+
+
+@pytest.mark.parametrize(
+    ("url", "match"),
+    [
+        ("budget.db", "must look like"),
+        ("sqlite://", "name a file"),
+        ("mysql://host/db", "sqlite"),
+        ("postgresql://me:secret@host/db#study", "password"),
+        ("postgresql:///db?password=secret#study", "password"),
+        ("sqlite:///a.db#study@first", "reservation"),
+    ],
+)
+def test_strings_that_cannot_be_a_ledger(url, match):
+    with pytest.raises(InputError, match=match) as caught:
+        Ledger(url)
+    assert "secret" not in str(caught.value)
+
+
+def test_arguments_are_named(place, name):
+    ledger = Ledger(place)
+    for call, match in [
+        (lambda: ledger.create("", 1.0, 1e-6), "dataset"),
+        (lambda: ledger.create("a#b", 1.0, 1e-6), "dataset"),
+        (lambda: ledger.create(name, -1.0, 1e-6), "epsilon"),
+        (lambda: ledger.create(name, 1.0, 2.0), "delta"),
+        (lambda: ledger.create(name, 1.0, 1e-6, mixing=2.0), "mixing"),
+        (lambda: ledger.charge(COST, private=True), "name the dataset"),
+        (lambda: ledger.reserve(name, 0, 1.0, 1e-6), "count"),
+        (lambda: Ledger(3), "string"),
+        (lambda: model(ledger).fit(*data()), "name the dataset"),
+        (lambda: model(3).fit(*data()), "ledger"),
+    ]:
+        with pytest.raises(InputError, match=match):
+            call()
+    ledger.create(name, 1.0, 1e-6)
+    with pytest.raises(InputError, match="exists already"):
+        ledger.create(name, 5.0, 1e-6)
+
+
+def test_read_only():
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/budget.db#study"
+        Ledger(url).create("study", epsilon=3.0, delta=1e-5)
+        os.chmod(f"{folder}/budget.db", 0o444)
+        os.chmod(folder, 0o555)
+        before = os.geteuid()
+        if before == 0:  # root may write anywhere, so the fit runs as somebody else
+            os.seteuid(65534)
+        try:
+            refused(url, "readonly")
+        finally:
+            os.seteuid(before)
+            os.chmod(folder, 0o755)
+        assert len(Ledger(url).history()) == 1
+
+
+def test_locked_by_somebody_else(file, monkeypatch):
+    monkeypatch.setattr(store, "_PATIENCE", 0)
+    other = sqlite3.connect(file)
+    other.execute("BEGIN EXCLUSIVE")
+    refused(f"sqlite:///{file}#study", "locked")
+    other.rollback()
+    other.close()
+    model(f"sqlite:///{file}#study").fit(*data())
+
+
+def test_corrupted_file(file):
+    content = bytearray(file.read_bytes())
+    content[:100] = os.urandom(100)
+    file.write_bytes(content)
+    refused(f"sqlite:///{file}#study", "not a database|malformed")
+
+
+def test_disk_full(file):
+    """A process that may not write beyond the present size: the charge fails, the file stays whole."""
+    ledger = Ledger(f"sqlite:///{file}#study")
+    code = f"""
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+import eptr
+from eptr.privacy.mechanism import Cost
+ledger = eptr.Ledger("sqlite:///{file}#study")
+resource.setrlimit(resource.RLIMIT_FSIZE, ({file.stat().st_size}, {file.stat().st_size}))
+try:
+    for i in range(10_000):
+        ledger.charge(Cost(2.0**-20, 1e-12, "basic", 0.0), private=True, what="x" * 500)
+        print(i, flush=True)
+except eptr.LedgerError as error:
+    print("refused:", error)
+"""
+    assert resource.RLIMIT_FSIZE
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split("\n")
+    assert any(line.startswith("refused:") for line in out), out
+    assert len(ledger.history()) - 1 == sum(line.isdigit() for line in out)
+    ledger.verify()
+
+
+def test_clock_going_backwards(study, monkeypatch):
+    study.charge(COST, private=True)
+    monkeypatch.setattr(ledger_module, "_now", lambda: datetime.now(UTC) - timedelta(hours=1))
+    refused(study.url, "clock")
+    assert len(study.history()) == 2
+    # A little disagreement between machines is no reason to stop, and never puts an entry before another.
+    monkeypatch.setattr(ledger_module, "_now", lambda: datetime.now(UTC) - timedelta(seconds=20))
+    study.charge(COST, private=True)
+    times = [e.time for e in study.history()]
+    assert times == sorted(times)
+
+
+@pytest.mark.skipif(not postgres.available(), reason="PostgreSQL's initdb and pg_ctl are not installed")
+def test_lost_connection():
+    with postgres.server() as (url, control):
+        ledger = Ledger(url)
+        ledger.create("study", epsilon=3.0, delta=1e-5)
+        account = ledger.account("study")
+        account.charge(COST, private=True)
+        # The server dies in the middle of a charge.
+        with pytest.raises(LedgerError), account._locked("study"):
+            control("-w", "stop")
+        refused(account.url, "could not be used")
+
+
+# Tampering.
+
+
+@pytest.fixture
+def chain(file):
+    ledger = Ledger(f"sqlite:///{file}#study")
+    for _ in range(4):
+        ledger.charge(COST, private=True, what="mean")
+    return ledger, sqlite3.connect(file, autocommit=True) if sys.version_info >= (3, 12) else sqlite3.connect(
+        file, isolation_level=None
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("UPDATE eptr_entry SET content = replace(content, '0.5', '0.1') WHERE number = 2", "entry 2"),
+        ("UPDATE eptr_entry SET who = 'nobody' WHERE number = 3", "entry 3"),
+        ("DELETE FROM eptr_entry WHERE number = 1", "entry 1 is missing"),
+        ("UPDATE eptr_entry SET content = replace(content, '3.0', '30.0') WHERE number = 0", "entry 0"),
+        ("UPDATE eptr_entry SET totals = '{}' WHERE number = 2", "entry 2"),
+        ("UPDATE eptr_entry SET time = 'yesterday' WHERE number = 2", "cannot be read"),
+    ],
+)
+def test_a_changed_entry_is_named(chain, change, message):
+    ledger, raw = chain
+    ledger.verify()
+    raw.execute(change)
+    with pytest.raises(LedgerError, match=message):
+        ledger.verify()
+
+
+def test_a_changed_last_entry_or_budget_stops_charges(chain):
+    ledger, raw = chain
+    raw.execute("UPDATE eptr_entry SET content = replace(content, '3.0', '30.0') WHERE number = 0")
+    with pytest.raises(LedgerError, match="entry 0"):
+        ledger.charge(COST, private=True)
+
+
+def test_truncation_is_found_with_a_head_kept_elsewhere(chain):
+    ledger, raw = chain
+    head = ledger.head()
+    ledger.charge(COST, private=True)
+    ledger.verify(head=head)
+    raw.execute("DELETE FROM eptr_entry WHERE number >= 4")
+    ledger.verify()  # a shortened chain is a chain
+    with pytest.raises(LedgerError, match="shortened"):
+        ledger.verify(head=head)
+
+
+def test_totals_that_were_recomputed_by_a_forger_are_found(chain):
+    """A forger who lowers the totals and seals the entry again still has to break the sums."""
+    ledger, raw = chain
+    entry = ledger.history()[2]
+    forged = ledger.history()[0].next(
+        entry.time, entry.who, entry.what, entry.kind, entry.content, ledger.history()[0].totals
+    )
+    raw.execute(
+        "UPDATE eptr_entry SET totals = ?, previous = ?, hash = ? WHERE number = 1",
+        (json.dumps(forged.totals), forged.previous, forged.hash),
+    )
+    with pytest.raises(LedgerError, match="entry 1"):
+        ledger.verify()
+
+
+def test_export_holds_the_whole_chain_and_no_released_value(study):
+    fit = model(study.url).fit(*data())
+    exported = json.loads(study.export())
+    assert [e["kind"] for e in exported] == ["create", "charge"]
+    assert exported[1]["content"]["mu"] == fit.release_.cost.mu
+    assert str(float(fit.coef_[0]))[:8] not in study.export()
+
+
+def test_datasets_are_listed_and_kept_apart(place, name):
+    ledger = Ledger(place)
+    for k in range(2):
+        ledger.create(f"{name}-{k}", epsilon=1.0, delta=1e-6)
+    ledger.account(f"{name}-0").charge(COST, private=True)
+    assert {f"{name}-0", f"{name}-1"} <= set(ledger.datasets())
+    assert ledger.remaining(f"{name}-0").epsilon == 0.5
+    assert ledger.remaining(f"{name}-1").epsilon == 1.0
+    assert ledger.total(f"{name}-1").epsilon == 1.0
+
+
+@pytest.mark.slow
+def test_sixteen_processes_and_fifty_kills_lose_nothing(place):
+    entries, released, killed, _ = soak(place, charges=2_000, kills=50)
+    assert (entries, killed) == (2_000, 50)
+    assert released >= 1_950
+
+
+def test_a_thread_that_dies_leaves_the_budget_consistent(study):
+    def fail():
+        with pytest.raises(KeyboardInterrupt), study._locked(study.dataset):
+            raise KeyboardInterrupt
+
+    thread = threading.Thread(target=fail)
+    thread.start()
+    thread.join()
+    study.charge(COST, private=True)
+    assert len(study.history()) == 2
