@@ -18,7 +18,8 @@ FLOORS = [
     {"rows", "audit"},
     {"estimators", "adapter", "persistence"},
     {"rivals"},
-    {"experiments", "report", "cli", "datasets", "demo"},
+    {"datasets", "demo", "experiments", "report", "self_audit"},
+    {"cli", "__main__"},
 ]
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 MODULES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any
 
 from .accounting.ledger import open_account
+from .audit.falsify import Claims, Counterexample, falsify
 from .errors import InputError, positive
 from .privacy.adaptive import adaptive_release
 from .privacy.ladder import DEFAULT_SLACK
@@ -148,6 +149,26 @@ class Adapter:
             ledger=open_account(ledger, "Adapter"),
             random_state=random_state,
         )
+
+    def falsify(
+        self, domain: Any, trials: int = 10_000, *, sizes: Any = (1, 2, 3, 5, 10, 30), seed: int = 0
+    ) -> Counterexample | None:
+        """Search for two neighbours that break ``lipschitz`` or ``sensitivity``; a counter-example to print, or None.
+
+        ``domain`` is a (low, high) pair for vectors, or a list with one pair or list of levels for each column. How hard
+        the search looked is kept in ``last_search``. Finding nothing is no proof, but bad bounds rarely survive.
+        """
+        claims = Claims(
+            self.estimate,
+            self.safety,
+            self.lipschitz,
+            self.sensitivity,
+            self.minimum,
+            self.safety_error,
+            self.estimate_error,
+        )
+        self.last_search = falsify(claims, domain, trials, sizes, seed)
+        return self.last_search.counterexample
 
     def _beta(self, data: Any) -> float:
         beta = float(self.safety(data))

@@ -1,0 +1,174 @@
+"""The command line: ``eptr demo``, ``eptr audit``, ``eptr ledger ...``. User errors are sentences, not tracebacks."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from .errors import EptrError
+
+try:
+    import typer
+    from rich.console import Console
+    from rich.table import Table
+except ModuleNotFoundError:  # pragma: no cover - depends on the installation
+    sys.exit("The command line needs typer and rich; install them with: pip install 'eptr[cli]'")
+
+from .accounting.ledger import Ledger
+
+app = typer.Typer(
+    help="Differentially private statistics: propose, test, release.", no_args_is_help=True, add_completion=False
+)
+ledger_app = typer.Typer(help="Budgets that are never forgotten.", no_args_is_help=True)
+app.add_typer(ledger_app, name="ledger")
+out = Console()
+
+Place = Annotated[str, typer.Option("--ledger", "-l", envvar="EPTR_LEDGER", help="sqlite:///FILE or postgresql://...")]
+Dataset = Annotated[str, typer.Argument(help="Name of the dataset.")]
+HERE = "sqlite:///eptr-budget.db"
+
+
+@app.command()
+def demo() -> None:
+    """Private estimates next to the non-private ones: a table and a figure, in about a minute."""
+    from .demo import main as run
+
+    run()
+
+
+@app.command()
+def audit(
+    fast: Annotated[bool, typer.Option("--fast", help="A tenth of the runs.")] = False,
+    only: Annotated[str, typer.Option("--only", help="Run the checks whose name contains this.")] = "",
+) -> None:
+    """Attack every privacy claim, and known-bad mechanisms with the same attacks. Exit code 1 if a verdict is wrong."""
+    from rich.progress import Progress
+
+    from .self_audit import CHECKS
+
+    chosen = [check for check in CHECKS if only.lower() in check.name.lower()]
+    if not chosen:
+        raise typer.BadParameter(f"no check contains {only!r}", param_hint="--only")
+    table = Table("claim", "attack", "measured", "verdict")
+    wrong = 0
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        for check in progress.track(chosen, description="attacking"):
+            finding = check.run(0.1 if fast else 1.0)
+            wrong += not finding.as_expected
+            colour = "green" if finding.as_expected else "bold red"
+            table.add_row(finding.claim, finding.attack, finding.measured, f"[{colour}]{finding.verdict}[/]")
+    out.print(table)
+    out.print(
+        f"{len(chosen) - wrong} of {len(chosen)} verdicts are as they should be. A measured epsilon is a lower bound that holds "
+        "with 99.99 % confidence; bad mechanisms must be convicted."
+    )
+    raise typer.Exit(1 if wrong else 0)
+
+
+@ledger_app.command()
+def create(
+    dataset: Dataset,
+    epsilon: Annotated[float, typer.Option(help="Total epsilon, for good.")],
+    delta: Annotated[float, typer.Option(help="Total delta, for good.")],
+    place: Place = HERE,
+    simulation: Annotated[
+        bool, typer.Option("--simulation", help="Admit seeded releases, which protect nobody.")
+    ] = False,
+) -> None:
+    """Open a dataset with a total budget."""
+    Ledger(place).create(dataset, epsilon, delta, simulation=simulation)
+    out.print(
+        f"{dataset}: ({epsilon:g}, {delta:g}). Charge it with ledger={f'{place}#{dataset}'!r}.",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+@ledger_app.command()
+def show(place: Place = HERE) -> None:
+    """All datasets: totals, releases and what is left."""
+    ledger = Ledger(place)
+    table = Table("dataset", "total epsilon", "total delta", "entries", "left")
+    for name in ledger.datasets():
+        total = ledger.total(name)
+        left = str(ledger.remaining(name)).removeprefix("left: ")
+        table.add_row(name, f"{total.epsilon:g}", f"{total.delta:g}", str(len(ledger.history(name)) - 1), left)
+    out.print(table)
+
+
+@ledger_app.command()
+def history(dataset: Dataset, place: Place = HERE) -> None:
+    """Every entry of a dataset: when, who, what, at which cost."""
+    table = Table("entry", "time (UTC)", "who", "what", "kind", "epsilon", "delta", "mu")
+    for entry in Ledger(place).history(dataset):
+        cost = entry.content
+        kind = entry.kind if entry.kind != "charge" else str(cost["kind"])
+        numbers = (f"{cost['epsilon']:g}", f"{cost['delta']:g}", f"{cost.get('mu') or 0.0:.4g}")
+        table.add_row(str(entry.number), f"{entry.time:%Y-%m-%d %H:%M:%S}", entry.who, entry.what, kind, *numbers)
+    out.print(table)
+
+
+@ledger_app.command()
+def export(
+    dataset: Dataset,
+    place: Place = HERE,
+    to: Annotated[Path | None, typer.Option("--to", help="File to write; standard output if not given.")] = None,
+) -> None:
+    """The whole chain of a dataset as JSON."""
+    text = Ledger(place).export(dataset)
+    if to is None:
+        print(text)
+    else:
+        to.write_text(text + "\n")
+        out.print(f"wrote {to}")
+
+
+@ledger_app.command()
+def reserve(
+    dataset: Dataset,
+    count: Annotated[int, typer.Option(help="How many identical releases.")],
+    epsilon: Annotated[float, typer.Option(help="Epsilon of each.")],
+    delta: Annotated[float, typer.Option(help="Delta of each.")],
+    strategy: Annotated[str, typer.Option(help="tight, paper or ptr.")] = "tight",
+    total_delta: Annotated[float | None, typer.Option(help="Delta of all together; default COUNT times DELTA.")] = None,
+    place: Place = HERE,
+) -> None:
+    """Pay in advance for identical releases; together they cost much less than one by one."""
+    found = Ledger(place).reserve(dataset, count, epsilon, delta, strategy=strategy, total_delta=total_delta)
+    out.print(
+        f"{count} releases cost ({found.epsilon:.4g}, {found.delta:g}) together. Use ledger={found.url!r}.",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+@ledger_app.command()
+def head(dataset: Dataset, place: Place = HERE) -> None:
+    """The hash of the last entry. Keep it elsewhere: with it nobody can shorten the history unnoticed."""
+    print(Ledger(place).head(dataset))
+
+
+@ledger_app.command()
+def verify(
+    dataset: Dataset,
+    place: Place = HERE,
+    head: Annotated[str | None, typer.Option(help="A hash kept from before.")] = None,
+) -> None:
+    """Recompute every hash and every total; names the first broken entry, or a truncation."""
+    ledger = Ledger(place)
+    ledger.verify(dataset, head)
+    out.print(f"{dataset}: {len(ledger.history(dataset))} entries, all intact.")
+
+
+def main() -> None:
+    """Entry point: an error of ours is a sentence on standard error and exit code 2."""
+    try:
+        app()
+    except EptrError as error:
+        Console(stderr=True).print(f"[bold red]error:[/] {error}", soft_wrap=True)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,314 @@
+"""The self-audit: every claim attacked, next to known-bad mechanisms that must be convicted by the same attacks.
+
+``eptr audit`` prints the table. A bad mechanism that escapes is as much a failure as a claim of ours that falls.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .audit.attack import Measured, attack, fits
+from .audit.falsify import Claims, falsify
+from .estimators.bayes import BayesClassifier
+from .estimators.kernel import KernelRegressor
+from .estimators.linear import LinearRegression
+from .privacy.gaussian import gaussian_mu
+from .privacy.ladder import build_ladder
+from .privacy.mechanism import Proposal, forecast_test, simulate
+from .privacy.noise import ExactNoise
+
+__all__ = ["CHECKS", "Check", "Finding", "estimator_finding"]
+
+Array = NDArray[np.float64]
+EPSILON, DELTA = 1.0, 1e-6
+# Fits are slow, so their attack uses a delta that few runs can see.
+FIT_DELTA = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the table."""
+
+    claim: str
+    attack: str
+    measured: str
+    convicted: bool
+    guilty: bool  # known to be bad: it must be convicted
+
+    @property
+    def as_expected(self) -> bool:
+        return self.convicted == self.guilty
+
+    @property
+    def verdict(self) -> str:
+        word = "convicted" if self.convicted else "stands"
+        return word if self.as_expected else f"{word} (WRONG)"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A claim to attack; ``effort`` scales the number of runs."""
+
+    name: str
+    run: Callable[[float], Finding]
+
+
+def _measured(name: str, result: Measured, claimed: float, guilty: bool) -> Finding:
+    how = f"{result.runs:,} runs on each of two neighbours: {result.event}"
+    return Finding(
+        f"{name}: ({claimed:g}, {result.delta:g})-DP",
+        how,
+        f"epsilon >= {result.epsilon:.3f}",
+        result.convicts(claimed),
+        guilty,
+    )
+
+
+def _release_pair(strategy: str, rung: float) -> list[Any]:
+    """The worst pair of a test: neighbours one step of safety and one sensitivity apart."""
+
+    def sampler(safety: float, value: float) -> Any:
+        return lambda size, rng: simulate(
+            Proposal([value], 1.0, safety), EPSILON, DELTA, strategy, size=size, random_state=rng
+        )[1]
+
+    return [sampler(rung, 0.0), sampler(rung + 1.0, 1.0)]
+
+
+def measure_pair(pair: list[Any], runs: int, seed: int) -> Measured:
+    """The attack at the audit's delta."""
+    return attack(pair[0], pair[1], DELTA, runs, seed=seed)
+
+
+def _release(strategy: str) -> Check:
+    def run(effort: float) -> Finding:
+        top = forecast_test(strategy, EPSILON, DELTA).certain
+        results = [
+            measure_pair(_release_pair(strategy, 0.5 + share * top), int(1_000_000 * effort), k)
+            for k, share in enumerate((0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.1))
+        ]
+        worst = max(results, key=lambda r: r.epsilon)
+        return _measured(f"release, strategy={strategy!r}, seven pairs", worst, EPSILON, guilty=False)
+
+    return Check(f"release-{strategy}", run)
+
+
+def _bad(name: str, first: Any, second: Any, runs: int = 1_000_000, bits: bool = False) -> Check:
+    def run(effort: float) -> Finding:
+        result = attack(first, second, DELTA, runs=max(20_000, int(runs * effort)), bits=bits)
+        return _measured(name, result, EPSILON, guilty=True)
+
+    return Check(name, run)
+
+
+def _noisy(value: float, scale: float) -> Any:
+    return lambda size, rng: value + scale * rng.standard_normal(size)
+
+
+def _half_scale() -> Check:
+    scale = 0.5 / gaussian_mu(EPSILON, DELTA)
+    return _bad("bad: noise at half scale", _noisy(0.0, scale), _noisy(1.0, scale))
+
+
+def _test_without_noise() -> Check:
+    scale = 1.0 / gaussian_mu(EPSILON, DELTA)
+    silent = lambda size, rng: np.full(size, np.nan)  # noqa: E731
+    return _bad("bad: a test without noise", _noisy(0.0, scale), silent)
+
+
+def _bounds_from_data() -> Check:
+    """A sum whose clipping bound, and noise, is the largest value in the data: one row of 10 among ones."""
+    scale = 1.0 / gaussian_mu(EPSILON, DELTA)
+    return _bad("bad: bounds taken from the data", _noisy(100.0, scale), _noisy(109.0, 10.0 * scale))
+
+
+def _rounded_rung() -> Check:
+    """The last uncertain rung of a finished ladder, lowered by a tenth of a per cent."""
+    cost = forecast_test("tight", EPSILON, DELTA).cost
+    steps = build_ladder(EPSILON, DELTA, cost.mu, cost.p0 or DELTA)
+    lowered = float(steps.probabilities[-2]) * 0.999
+
+    def sampler(chance: float, value: float) -> Any:
+        return lambda size, rng: np.where(
+            rng.random(size) < chance, value + rng.standard_normal(size) / cost.mu, np.nan
+        )
+
+    return _bad("bad: a rung rounded down after the fact", sampler(lowered, 0.0), sampler(1.0, 1.0))
+
+
+def _printed_ptr() -> Check:
+    """Standard PTR with half of epsilon for the test and all of it for the noise."""
+    scale = 1.0 / gaussian_mu(EPSILON, DELTA)
+    threshold = 2.0 / EPSILON * math.log(1.0 / DELTA)
+
+    def sampler(distance: float, value: float) -> Any:
+        def sample(size: int, rng: np.random.Generator) -> Array:
+            reply = distance + rng.laplace(scale=2.0 / EPSILON, size=size) > threshold
+            return np.where(reply, value + scale * rng.standard_normal(size), np.nan)
+
+        return sample
+
+    top = math.floor(threshold)
+    return _bad("bad: PTR as printed", sampler(top, 0.0), sampler(top + 1.0, 1.0), runs=8_000_000)
+
+
+def _naive_noise() -> Check:
+    scale = 1.0 / gaussian_mu(EPSILON, DELTA)
+    return _bad(
+        "bad: floating-point noise (the seeded generator)",
+        _noisy(0.0, scale),
+        _noisy(1.0, scale),
+        runs=200_000,
+        bits=True,
+    )
+
+
+def _exact_noise() -> Check:
+    scale = 1.0 / gaussian_mu(EPSILON, DELTA)
+
+    def sampler(value: float) -> Any:
+        return lambda size, rng: ExactNoise().gaussian(np.full(size, value), scale)
+
+    def run(effort: float) -> Finding:
+        result = attack(sampler(0.0), sampler(1.0), DELTA, runs=max(5_000, int(40_000 * effort)), bits=True)
+        return _measured("exact noise, lowest bits included", result, EPSILON, guilty=False)
+
+    return Check("exact-noise", run)
+
+
+def _falsified(name: str, claims: Claims, domain: Any, guilty: bool, sizes: Any = (1, 2, 3, 5, 10, 30)) -> Check:
+    def run(effort: float) -> Finding:
+        search = falsify(claims, domain, trials=max(300, int(5_000 * effort)), sizes=sizes)
+        found = search.counterexample
+        near = max(search.closest.values())
+        said = f"ratio {near:.4f}" if found is None else f"{found.claim} {found.measured:.6g} > {found.bound:.6g}"
+        return Finding(name, f"search among {search.pairs:,} pairs", said, found is not None, guilty)
+
+    return Check(name, run)
+
+
+def _float32_sum() -> Check:
+    """100,000 rows of 0.6, and one row that moves by 1: the float32 sum moves by more."""
+    rest = np.full(100_000, 0.6, dtype=np.float32)
+
+    def total(x: Array) -> float:
+        return float(np.add.accumulate(np.append(x.astype(np.float32), rest))[-1])
+
+    return _falsified(
+        "bad: a float32 sum, sensitivity 1", Claims(total, len, 1.0, lambda b: 1.0), (0, 1), guilty=True, sizes=(1, 2)
+    )
+
+
+def _exact_sum() -> Check:
+    from .rows.exact import sum_grid, toward_zero
+
+    rest = np.full(100_000, 0.6)
+    grid = sum_grid(200_000, 1.0)
+
+    def total(x: Array) -> float:
+        return float(np.add.accumulate(toward_zero(np.append(x, rest), grid))[-1])
+
+    return _falsified(
+        "exact sums, sensitivity 1", Claims(total, len, 1.0, lambda b: 1.0), (0, 1), guilty=False, sizes=(1, 2)
+    )
+
+
+# Worst pairs of estimators: families indexed by how many rows carry information, so that some members sit on the threshold.
+Pair = tuple[tuple[Array, Array], tuple[Array, Array]]
+ROWS = 60
+
+
+def regression_pairs(k: int) -> Iterator[Pair]:
+    """k rows at the edge, the rest at zero; one row turns around, or vanishes."""
+    X, y = np.zeros((ROWS, 1)), np.zeros(ROWS)
+    X[:k], y[:k] = 1.0, 1.0
+    for x_new, y_new in ((1.0, -1.0), (0.0, 0.0)):
+        other, target = X.copy(), y.copy()
+        other[0], target[0] = x_new, y_new
+        yield (X, y), (other, target)
+
+
+def classification_pairs(k: int) -> Iterator[Pair]:
+    """A class of k rows at one pole; one of them goes to the other pole, in the same class or in the other."""
+    X, y = np.full((ROWS, 1), -1.0), np.zeros(ROWS, dtype=int)
+    y[:k] = 1
+    for label in (1, 0):
+        other, labels = X.copy(), y.copy()
+        other[0], labels[0] = 1.0, label
+        yield (X, y), (other, labels)
+
+
+def kernel_pairs(k: int) -> Iterator[Pair]:
+    """k rows at the query, the rest far away; one row changes its response, or leaves."""
+    X, y = np.zeros((ROWS, 1)), np.ones(ROWS)
+    X[:k] = 0.5
+    for x_new, y_new in ((0.5, -1.0), (0.0, -1.0)):
+        other, target = X.copy(), y.copy()
+        other[0], target[0] = x_new, y_new
+        yield (X, y), (other, target)
+
+
+def estimator_finding(
+    name: str,
+    estimator: Any,
+    pairs: Callable[[int], Iterator[Pair]],
+    epsilon: float,
+    effort: float,
+    guilty: bool = False,
+) -> Finding:
+    """Attack an estimator where it looks weakest: many pairs are screened with few runs, the worst gets them all.
+
+    The pairs are those on which the reply is least certain, the smallest and the full one of the family.
+    """
+    rates = {}
+    for k in range(2, ROWS + 1, 2):
+        (X, y), _ = next(pairs(k))
+        rates[k] = float(np.mean(~np.isnan(fits(estimator, X, y)(10, np.random.default_rng(k))).any(axis=1)))
+    doubtful = sorted(rates, key=lambda k: abs(rates[k] - 0.5))[:2]
+    screened = [
+        (attack(fits(estimator, *one), fits(estimator, *two), FIT_DELTA, 300, seed=k, confidence=0.5).epsilon, one, two)
+        for k in {*doubtful, 2, ROWS - 1}
+        for one, two in pairs(k)
+    ]
+    _, one, two = max(screened, key=lambda item: item[0])
+    runs = max(1_000, int(8_000 * effort))
+    return _measured(
+        name, attack(fits(estimator, *one), fits(estimator, *two), FIT_DELTA, runs, seed=1), epsilon, guilty
+    )
+
+
+def _estimator(name: str, estimator: Any, pairs: Callable[[int], Iterator[Pair]]) -> Check:
+    return Check(name, lambda effort: estimator_finding(name, estimator, pairs, EPSILON, effort))
+
+
+def _estimators() -> Iterator[Check]:
+    for strategy in ("refined", "tight", "paper"):
+        linear = LinearRegression(EPSILON, FIT_DELTA, 1.0, 1.0, c0=0.3, fit_intercept=False, strategy=strategy)
+        yield _estimator(f"LinearRegression, {strategy}", linear, regression_pairs)
+        bayes = BayesClassifier(EPSILON, FIT_DELTA, 1.0, classes=[0, 1], strategy=strategy)
+        yield _estimator(f"BayesClassifier, {strategy}", bayes, classification_pairs)
+        kernel = KernelRegressor(EPSILON, FIT_DELTA, y_bound=1.0, bandwidth=0.05, strategy=strategy)
+        yield _estimator(f"KernelRegressor, {strategy}", kernel, kernel_pairs)
+
+
+CHECKS = [
+    _release("tight"),
+    _release("paper"),
+    _release("ptr"),
+    _exact_noise(),
+    _exact_sum(),
+    *_estimators(),
+    _half_scale(),
+    _test_without_noise(),
+    _bounds_from_data(),
+    _rounded_rung(),
+    _printed_ptr(),
+    _naive_noise(),
+    _float32_sum(),
+]
