@@ -59,7 +59,7 @@ def test_a_ledger_from_creation_to_verification(eptr, tmp_path):
         (("ledger", "show"), "does not exist"),
         (("ledger", "create", "study", "--epsilon", "-1", "--delta", "1e-5"), "epsilon"),
         (("ledger", "create", "study", "--epsilon", "1", "--delta", "1e-5", "-l", "postgresql://a:b@c/d"), "password"),
-        (("ledger", "create", "study", "--epsilon", "much", "--delta", "1e-5"), "much"),
+        (("ledger", "create", "study", "--epsilon", "much", "--delta", "1e-5"), "--epsilon"),
         (("audit", "--only", "nothing like it"), "nothing like it"),
         (("ledgre",), "ledgre"),
     ],

@@ -101,7 +101,7 @@ def _release(strategy: str) -> Check:
 
 def _bad(name: str, first: Any, second: Any, runs: int = 1_000_000, bits: bool = False) -> Check:
     def run(effort: float) -> Finding:
-        result = attack(first, second, DELTA, runs=max(20_000, int(runs * effort)), bits=bits)
+        result = attack(first, second, DELTA, runs=runs, bits=bits)
         return _measured(name, result, EPSILON, guilty=True)
 
     return Check(name, run)
