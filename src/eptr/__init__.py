@@ -42,7 +42,13 @@ _HOME = {
 __all__ = ["__version__", *sorted(_HOME)]
 
 
+# Rooms that may be entered by name: eptr.rivals.AdaSSP.
+_ROOMS = ("datasets", "rivals")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f".{name}", __name__)
     if name not in _HOME:
         raise AttributeError(f"module 'eptr' has no attribute {name!r}")
     value = getattr(import_module(f".{_HOME[name]}", __name__), name)

@@ -49,9 +49,13 @@ def from_json(text: str) -> Any:
         raise InputError("text is not an eptr model; pass what to_json() returned.") from None
     if schema != SCHEMA:
         raise InputError(f"the model has schema {schema!r}; this version of eptr reads {SCHEMA!r}.")
-    if name not in ("BayesClassifier", "KernelRegressor", "LinearRegression"):
+    if name in ("BayesClassifier", "KernelRegressor", "LinearRegression"):
+        model = getattr(eptr, name)
+    elif name in eptr.rivals.__all__:
+        model = getattr(eptr.rivals, name)
+    else:
         raise InputError(f"the model is a {name!r}, which this version of eptr does not know.")
-    estimator = getattr(eptr, name)(**{k: _decode(v) for k, v in content["settings"].items()})
+    estimator = model(**{k: _decode(v) for k, v in content["settings"].items()})
     for key, value in content["fitted"].items():
         setattr(estimator, key, _decode(value))
     return estimator
@@ -113,6 +117,12 @@ _HOW = {
 def privacy_statement(estimator: Any) -> str:
     """Two paragraphs: the guarantee, and what it does not cover."""
     r: Release = estimator.release_
+    fault = getattr(estimator, "faults", {}).get(getattr(estimator, "form", None))
+    if fault is not None:
+        return (
+            f"This fit used a published method that is not differentially private: {fault} It carries NO privacy guarantee; "
+            "it must not be published if the rows are sensitive.\n\nUse form='repaired' to obtain a private result."
+        )
     if not r.private:
         return (
             "This fit was made with a fixed random seed. It is reproducible and carries NO privacy guarantee; it must not "
@@ -125,7 +135,8 @@ def privacy_statement(estimator: Any) -> str:
         f"The {type(estimator).__name__} parameters were computed under ({r.epsilon:g}, {r.delta:g})-differential privacy:",
         f"replacing {unit} of the dataset by any other changes the probability of every possible published outcome by at",
         f"most a factor exp({r.epsilon:g}) = {math.exp(min(r.epsilon, 700)):.3g}, up to an additional {r.delta:g}.",
-        f"{_HOW[r.strategy]}. The noise was drawn exactly, from a cryptographic source.",
+        f"{_HOW.get(r.strategy, f'The method known in the literature as {r.strategy} form, was used')}. The noise was drawn",
+        "exactly, from a cryptographic source.",
         *([] if r.replied else [silent]),
     ]
     labels = ", and so were the class labels" if hasattr(estimator, "classes_") else ""

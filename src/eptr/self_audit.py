@@ -22,6 +22,7 @@ from .privacy.gaussian import gaussian_mu
 from .privacy.ladder import build_ladder
 from .privacy.mechanism import Proposal, forecast_test, simulate
 from .privacy.noise import ExactNoise
+from .rivals.catalogue import RIVALS, Entrant
 
 __all__ = ["CHECKS", "Check", "Finding", "estimator_finding"]
 
@@ -297,6 +298,26 @@ def _estimators() -> Iterator[Check]:
         yield _estimator(f"KernelRegressor, {strategy}", kernel, kernel_pairs)
 
 
+def _rivals() -> Iterator[Check]:
+    families: dict[str, Any] = {
+        "classification": (classification_pairs, {"x_bound": 1.0, "classes": [0, 1]}),
+        "regression": (regression_pairs, {"x_bound": 1.0, "y_bound": 1.0, "fit_intercept": False}),
+        "function": (kernel_pairs, {"y_bound": 1.0}),
+    }
+    for entrant in RIVALS:
+        pairs, settings = families[entrant.task]
+        if entrant.rival.__name__ == "TukeyEM":
+            settings = {"fit_intercept": False}
+        # A printed test is convicted at a small delta, by its own check above.
+        if entrant.name != "PTR-literature":
+            yield _rival(entrant, entrant.make(epsilon=EPSILON, delta=FIT_DELTA, **settings), pairs)
+
+
+def _rival(entrant: Entrant, estimator: Any, pairs: Callable[[int], Iterator[Pair]]) -> Check:
+    name = f"rival {entrant.name}"
+    return Check(name, lambda effort: estimator_finding(name, estimator, pairs, EPSILON, effort, not entrant.private))
+
+
 CHECKS = [
     _release("tight"),
     _release("paper"),
@@ -304,6 +325,7 @@ CHECKS = [
     _exact_noise(),
     _exact_sum(),
     *_estimators(),
+    *_rivals(),
     _half_scale(),
     _test_without_noise(),
     _bounds_from_data(),

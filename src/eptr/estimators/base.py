@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,12 +49,17 @@ class PrivateEstimator(BaseEstimator):
 
     epsilon: float
     delta: float
-    strategy: str
     rows_per_person: int
     invalid: str
     fallback: Any
     ledger: Any
     random_state: Any
+    # The parameter that selects the algorithm, and its values.
+    _variants: ClassVar[tuple[str, tuple[str, ...]]] = ("strategy", STRATEGIES)
+
+    @property
+    def _variant(self) -> str:
+        return str(getattr(self, self._variants[0]))
 
     def _settings(self, **unsupported: Any) -> Budget:
         for name in unsupported:
@@ -63,8 +68,9 @@ class PrivateEstimator(BaseEstimator):
                 f"Call fit(X, y) without {name}."
             )
         budget = Budget(self.epsilon, self.delta)
-        if self.strategy not in STRATEGIES:
-            raise InputError(f"strategy must be one of {STRATEGIES}, got {self.strategy!r}.")
+        name, choices = self._variants
+        if getattr(self, name) not in choices:
+            raise InputError(f"{name} must be one of {choices}, got {getattr(self, name)!r}.")
         if self.invalid not in ("raise", "drop"):
             raise InputError(f"invalid must be 'raise' or 'drop', got {self.invalid!r}.")
         whole_number("rows_per_person", self.rows_per_person)
@@ -87,16 +93,16 @@ class PrivateEstimator(BaseEstimator):
     def _bound(self, name: str, advice: str) -> float | str:
         value = getattr(self, name)
         if value is None:
+            offer = f"; or pass {name}='private' to spend {RADIUS_SHARE:.0%} of the budget on a private one"
             raise BoundError(
-                f"{name} is missing. {advice} It must come from what is known before seeing the data; or pass "
-                f"{name}='private' to spend {RADIUS_SHARE:.0%} of the budget on a private one."
+                f"{name} is missing. {advice} It must come from what is known before seeing the data"
+                f"{offer if self._variants[0] == 'strategy' else ''}."
             )
-        if value == "private" and self.strategy == "refined":
+        if isinstance(value, str) and value == "private" and self._variant == "refined":
             return "private"
         if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
-            raise BoundError(
-                f"{name} must be one finite number above 0 (or 'private' with strategy='refined'), got {value!r}."
-            )
+            offer = " (or 'private' with strategy='refined')" if self._variants[0] == "strategy" else ""
+            raise BoundError(f"{name} must be one finite number above 0{offer}, got {value!r}.")
         return float(value)
 
     def _table(self, X: Any, y: Any) -> tuple[Any, Any]:
@@ -137,8 +143,11 @@ class PrivateEstimator(BaseEstimator):
             )
         account = self._account()
         if cost is not None and account is not None:
-            account.charge(cost, private=noise.private, what=self.strategy)
+            account.charge(cost, private=self._protects(noise), what=self._variant)
         return noise
+
+    def _protects(self, noise: NoiseSource) -> bool:
+        return noise.private
 
     def _gaussian_release(self, budget: Budget, noise: NoiseSource, value: Any, scale: float) -> Release:
         """The Release of a refined fit: Gaussian parts that compose to the budget's mu."""

@@ -7,18 +7,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
-from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 
 from ..accounting.budget import Budget
 from ..adapter import ladder_rung
 from ..errors import InputError, positive
 from ..privacy.mechanism import Proposal, Release, forecast_test, release, release_at_rung
 from ..privacy.noise import NoiseSource
-from ..rows.memory import MemoryRows, Rows
-from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, NoisyScore, PrivateEstimator, whole_number
+from ..rows.memory import Rows
+from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, whole_number
 from .bayes_bounds import ClassRule, class_sums, paper_rule, tight_rule
+from .classifier import MeansClassifier, into_ball
 from .planning import Plan
 from .quantile import private_quantile
 
@@ -36,7 +34,7 @@ ONCE = 0.1  # one pass is enough if its noise is this small against the sampling
 COUNT_FLOOR = 0.005
 
 
-class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
+class BayesClassifier(MeansClassifier):
     """Gaussian classes with identity covariance; private class means and priors (replace-one neighbours, n public).
 
     Parameters
@@ -121,53 +119,6 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
         self._finish(result)
         return self
 
-    def _classified_rows(self, X: Any, y: Any) -> Rows:
-        self._forget()
-        X, y = self._table(X, y)
-        if self.invalid == "drop" and y is not None:
-            X, y = self._validated(X), np.asarray(y)
-            if y.shape != (X.shape[0],):
-                raise InputError(f"y must be one label per row, shape ({X.shape[0]},), got shape {y.shape}.")
-        else:
-            X, y = self._validated(X, y)
-            if isinstance(self.classes, str) and y.dtype.kind == "f":  # what labels look like is public only then
-                check_classification_targets(y)
-        codes = self._codes(np.asarray(y))
-        rows = MemoryRows(X, codes, drop_invalid=self.invalid == "drop")
-        rows.check()
-        return rows
-
-    def _codes(self, y: NDArray[Any]) -> NDArray[np.int64]:
-        """Labels as positions in the sorted label set; -1 for a label that was not declared (only under "drop")."""
-        if y.dtype == object:
-            missing = np.array([v is None or v != v for v in y])
-        else:
-            missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(0, dtype=bool)
-        if isinstance(self.classes, str) and self.classes == "public":
-            self.classes_ = _sorted_labels(y[~missing] if missing.size else y)
-        elif isinstance(self.classes, str) or not hasattr(self.classes, "__iter__"):
-            raise InputError(f"classes must be 'public' or a sequence of labels, got {self.classes!r}.")
-        else:
-            self.classes_ = _sorted_labels(np.asarray(list(self.classes)))
-        if len(self.classes_) < 2:
-            raise InputError("classes must hold at least two labels; with one class there is nothing to tell apart.")
-        if y.dtype == object:
-            position = {label: k for k, label in enumerate(self.classes_.tolist())}
-            codes = np.array([position.get(v, -1) for v in y.tolist()], dtype=np.int64)
-        elif y.dtype.kind in "iu" and np.array_equal(self.classes_, np.arange(len(self.classes_))):
-            # Already codes, the usual case; a label outside the set becomes -1.
-            codes = y.astype(np.int64, copy=False)
-            if codes.min() < 0 or codes.max() >= len(self.classes_):
-                codes = np.where((codes >= 0) & (codes < len(self.classes_)), codes, -1)
-        else:
-            found = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-            codes = np.where(self.classes_[found] == y, found, -1)
-        if missing.size:
-            codes[missing] = -1
-        if self.invalid == "raise" and np.any(codes < 0):
-            raise InputError("y holds a label that is not in classes; declare it there, or pass invalid='drop'.")
-        return codes
-
     def _fit_refined(self, rows: Rows, budget: Budget, bound: float | str, noise: NoiseSource) -> Release:
         mu, group, classes = budget.mu, self.rows_per_person, len(self.classes_)
         if bound == "private":
@@ -189,7 +140,7 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
         counts = noise.gaussian(first.counts, 2.0 * group / first_mu)
         floor = COUNT_FLOOR * rows.n
         rough = noise.gaussian(first.sums, 2.0 * self.x_bound_ * group / first_mu) / np.maximum(counts, floor)[:, None]
-        centres = _into_ball(rough, self.x_bound_)
+        centres = into_ball(rough, self.x_bound_)
         if once:
             self.means_, self.priors_ = centres, np.maximum(counts, floor) / np.maximum(counts, floor).sum()
             scale = 2.0 * self.x_bound_ * group / first_mu
@@ -235,7 +186,7 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
         if not result.replied:
             return result
         means = result.value[: classes * p].reshape(classes, p)
-        self.means_ = _into_ball(means, self.x_bound_)
+        self.means_ = into_ball(means, self.x_bound_)
         priors = np.maximum(result.value[classes * p :] / rule.prior_weight, min(self.c0, 1.0 / classes))
         self.priors_ = priors / priors.sum()
         value = np.column_stack([self.means_, self.priors_])
@@ -253,7 +204,7 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
         if self.fallback is None:
             return np.zeros((classes, features)), np.full(classes, 1.0 / classes)
         draws = noise.gaussian(np.zeros((classes, features + 2)), 1.0)
-        means = _into_ball(self.x_bound_ * draws[:, :features], self.x_bound_)
+        means = into_ball(self.x_bound_ * draws[:, :features], self.x_bound_)
         # Squared pairs of normals are exponential; normalised exponentials are Dirichlet(1).
         weights = (draws[:, features:] ** 2).sum(axis=1)
         priors = np.maximum(weights / weights.sum(), self.c0)
@@ -277,43 +228,8 @@ class BayesClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
         error = numbers * scale**2
         return Plan(self.strategy, n, n_features, "smallest class", scale, error, rule.threshold, certain, budget.delta)
 
-    def decision_function(self, X: Any) -> Array:
-        """log prior - |x - m|^2/2 for every class (for two classes: the difference)."""
-        scores = self._scores(self._predict_rows(X))
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def _scores(self, X: Array) -> Array:
-        return np.asarray(X @ self.means_.T + np.log(self.priors_) - 0.5 * (self.means_**2).sum(axis=1))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the largest posterior probability; costs nothing more."""
-        best = np.argmax(self._scores(self._predict_rows(X)), axis=1)
-        return np.asarray(self.classes_[best])
-
-    def predict_proba(self, X: Any) -> Array:
-        """Posterior probabilities under the released parameters."""
-        scores = self._scores(self._predict_rows(X))
-        return np.asarray(np.exp(scores - logsumexp(scores, axis=1, keepdims=True)))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy. **Not private** when (X, y) are private rows: publish it only for public test data."""
-        return float(super().score(X, y, sample_weight))
-
-
-def _into_ball(means: Array, radius: float) -> Array:
-    norms = np.linalg.norm(means, axis=1, keepdims=True)
-    return np.asarray(means * np.minimum(1.0, radius / np.maximum(norms, 1e-300)))
-
 
 def _distance(x: Array, centres: Array) -> Array:
     """Row by row; ``centres`` is a scratch array with one row each."""
     away = np.subtract(x, centres, out=centres)
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", away, away)))
-
-
-def _sorted_labels(labels: NDArray[Any]) -> NDArray[Any]:
-    try:
-        return np.unique(labels)
-    except TypeError:
-        pass
-    raise InputError("classes must be labels of one kind: all numbers or all strings.")

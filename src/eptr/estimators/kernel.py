@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from ..accounting.budget import Budget
-from ..errors import BoundError, InputError, positive
+from ..errors import InputError, positive
 from ..privacy.mechanism import Release, forecast_test, release
 from ..privacy.noise import NoiseSource
 from ..rows.memory import Rows
 from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, NoisyScore, PrivateEstimator, whole_number
-from .kernel_design import Design, pairs
+from .kernel_design import Design, pairs, y_range
 from .kernel_features import KERNELS
 from .kernel_function import KernelSums, read_function, release_sums
 from .kernel_queries import query_rule, query_sums
@@ -141,29 +141,12 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         except (TypeError, ValueError):
             raise InputError(f"bandwidth must be one number or one per axis ({d}), got {self.bandwidth!r}.") from None
         self.bandwidth_ = [positive("bandwidth", float(h)) for h in widths]
-        self.y_centre_, self.y_radius_ = self._range()
+        self.y_centre_, self.y_radius_ = y_range(self.y_bound, private=self.strategy == "refined")
         self.queries_ = self._query_points(d)
 
     @property
     def _design(self) -> Design:
         return Design(self.kernel_, self.domain_, self.bandwidth_, self.y_centre_, self.y_radius_)
-
-    def _range(self) -> tuple[float, float]:
-        value = self.y_bound
-        if value is None:
-            raise BoundError(
-                "y_bound is missing. Pass a bound on |y| or its public range (low, high), known before seeing the data."
-            )
-        if isinstance(value, str) and value == "private" and self.strategy == "refined":
-            return 0.0, math.nan  # bought in the fit
-        if isinstance(value, str):
-            raise BoundError(
-                f"y_bound must be a number, a pair (low, high) or, with strategy='refined', 'private', got {value!r}."
-            )
-        if np.ndim(value) == 0:
-            return 0.0, positive("y_bound", value)
-        low, high = pairs(value, 1, "y_bound")[0]
-        return 0.5 * (low + high), 0.5 * (high - low)
 
     def _query_points(self, d: int) -> Array:
         if self.queries is None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import BoundError, InputError, positive
 from .kernel_features import KERNELS, Kernel, TensorFeatures, tensor_features
 
-__all__ = ["Design", "pairs"]
+__all__ = ["Design", "pairs", "y_range"]
 
 Array = NDArray[np.float64]
 
@@ -62,3 +63,21 @@ def pairs(value: Any, d: int, name: str = "domain") -> list[tuple[float, float]]
     if not np.all(np.isfinite(table)) or not np.all(table[:, 0] < table[:, 1]):
         raise InputError(f"{name} must have low < high, both finite, got {value!r}.")
     return [(float(low), float(high)) for low, high in table]
+
+
+def y_range(value: Any, *, private: bool = False) -> tuple[float, float]:
+    """Centre and radius of the response from a bound on |y| or a range; the radius is NaN if it is to be bought."""
+    if value is None:
+        raise BoundError(
+            "y_bound is missing. Pass a bound on |y| or its public range (low, high), known before seeing the data."
+        )
+    if isinstance(value, str) and value == "private" and private:
+        return 0.0, math.nan
+    if isinstance(value, str):
+        raise BoundError(
+            f"y_bound must be a number, a pair (low, high) or, with strategy='refined', 'private', got {value!r}."
+        )
+    if np.ndim(value) == 0:
+        return 0.0, positive("y_bound", value)
+    low, high = pairs(value, 1, "y_bound")[0]
+    return 0.5 * (low + high), 0.5 * (high - low)

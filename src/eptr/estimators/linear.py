@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..accounting.budget import Budget
@@ -17,9 +16,10 @@ from ..privacy.ladder import DEFAULT_SLACK
 from ..privacy.mechanism import Proposal, Release, forecast_test, release, release_at_rung
 from ..privacy.noise import NoiseSource
 from ..rows.memory import Rows
-from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, NoisyScore, PrivateEstimator, whole_number
+from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, whole_number
 from .inference import Summary, dominated, standard_errors, summarise
 from .linear_bounds import SafetyRule, moments, paper_rule, smallest_eigenvalue, solve, tight_rule
+from .linear_model import LinearModel
 from .linear_refined import refined_fit
 from .planning import Plan
 from .quantile import private_quantile
@@ -29,7 +29,7 @@ __all__ = ["LinearRegression"]
 Array = NDArray[np.float64]
 
 
-class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
+class LinearRegression(LinearModel):
     """Differentially private least squares (replace-one neighbours, n public).
 
     Parameters
@@ -57,8 +57,8 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
         Coefficients (intercept last) used after "no reply"; None is zero.
     invalid : {"raise", "drop"}
         What to do with rows that are not finite. "drop" gives them zero weight, inside the guarantee.
-    ledger : object with ``charge``, optional
-        Charged once per fit, after the rows were checked and before noise is drawn.
+    ledger : str or eptr.Ledger, optional
+        ``"sqlite:///budget.db#study"``: charged once per fit, after the rows were checked and before noise is drawn.
     random_state : None or seed
         A seed makes the fit reproducible and **not private**.
 
@@ -208,17 +208,6 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
             result.cost,
         )
 
-    def _constant(self, x_bound: float, features: int) -> float | None:
-        return x_bound / math.sqrt(features) if self.fit_intercept else None
-
-    def _norm(self, x_bound: float, features: int) -> float:
-        return math.hypot(x_bound, self._constant(x_bound, features) or 0.0)
-
-    def _scaling(self, x_bound: float, features: int) -> Array:
-        """From coefficients of (x, constant) to slopes and intercept."""
-        constant = self._constant(x_bound, features)
-        return np.ones(features) if constant is None else np.append(np.ones(features), constant)
-
     def _rule(self, n: int, features: int, x_bound: float, y_bound: float) -> tuple[SafetyRule, int]:
         dimension = features + bool(self.fit_intercept)
         rule = tight_rule if self.strategy == "tight" else paper_rule
@@ -264,15 +253,6 @@ class LinearRegression(NoisyScore, RegressorMixin, PrivateEstimator):
             certain,
             budget.delta,
         )
-
-    def predict(self, X: Any) -> Array:
-        """Predictions from the released coefficients; costs nothing more."""
-        X = self._predict_rows(X)
-        return np.asarray(X @ self.coef_ + self.intercept_)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R^2. **Not private** when (X, y) are private rows: publish it only for public test data."""
-        return float(super().score(X, y, sample_weight))
 
     def conf_int(self, level: float = 0.95) -> Array:
         """Confidence intervals, one row per coefficient, the intercept last; sampling and privacy noise both."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
+from fractions import Fraction
 from numbers import Integral
 from typing import Any, Protocol
 
@@ -40,6 +41,18 @@ class NoiseSource(Protocol):
         """True with probability exactly ``numerator / 2**bits``."""
         ...
 
+    def laplace(self, values: Array, scale: float) -> Array:
+        """``values`` plus independent Laplace noise."""
+        ...
+
+    def cauchy(self, values: Array, scales: Array) -> Array:
+        """``values`` plus independent Cauchy noise of the given scales."""
+        ...
+
+    def uniform(self, size: int) -> Array:
+        """Independent uniform numbers in [0, 1)."""
+        ...
+
 
 class ExactNoise:
     """Cryptographic randomness, no floating-point noise: what the proofs assume."""
@@ -62,6 +75,32 @@ class ExactNoise:
     def coin(self, numerator: int, bits: int) -> bool:
         return secrets.randbits(bits) < numerator  # proof: coin
 
+    def laplace(self, values: Array, scale: float) -> Array:
+        from opendp.domains import atom_domain, vector_domain
+        from opendp.measurements import make_laplace
+        from opendp.metrics import l1_distance
+        from opendp.mod import enable_features
+
+        enable_features("contrib")
+        measurement = make_laplace(
+            vector_domain(atom_domain(T=float, nan=False)), l1_distance(T=float), scale=math.nextafter(scale, math.inf)
+        )  # proof: laplace
+        flat = np.ravel(values).tolist()
+        return np.asarray(measurement(flat) if flat else [], dtype=float).reshape(np.shape(values))
+
+    def cauchy(self, values: Array, scales: Array) -> Array:
+        """A quotient of two exact Gaussians, added as a rational number and rounded once. proof: cauchy"""
+        flat, wide = np.ravel(values), np.ravel(np.broadcast_to(scales, np.shape(values)))
+        draws = self.gaussian(np.zeros((2, flat.size)), 1.0)
+        sums = [
+            float(Fraction(v) + Fraction(s) * Fraction(a) / Fraction(b or 1.0))
+            for v, s, a, b in zip(flat.tolist(), wide.tolist(), *draws.tolist(), strict=True)
+        ]
+        return np.asarray(sums, dtype=float).reshape(np.shape(values))
+
+    def uniform(self, size: int) -> Array:
+        return np.array([secrets.randbits(53) * 2.0**-53 for _ in range(size)])
+
 
 class SeededNoise:
     """Fast and reproducible, hence **not private**: anyone who knows the seed can subtract the noise."""
@@ -76,6 +115,15 @@ class SeededNoise:
 
     def coin(self, numerator: int, bits: int) -> bool:
         return bool(self.generator.random() < numerator / (1 << bits))
+
+    def laplace(self, values: Array, scale: float) -> Array:
+        return np.asarray(values + self.generator.laplace(scale=scale, size=np.shape(values)), dtype=float)
+
+    def cauchy(self, values: Array, scales: Array) -> Array:
+        return np.asarray(values + scales * self.generator.standard_cauchy(np.shape(values)), dtype=float)
+
+    def uniform(self, size: int) -> Array:
+        return np.asarray(self.generator.random(size))
 
 
 def noise_source(random_state: Any = None) -> NoiseSource:

@@ -89,6 +89,10 @@ class MemoryRows:
         with _libraries().limit(limits=1):
             return _add(_pool(os.getpid()).map(one, self._blocks()))
 
+    def part(self, index: NDArray[np.intp]) -> tuple[Array, Array, NDArray[np.bool_] | None]:
+        """Some rows, as a row function would see them: for the few statistics that are not sums."""
+        return self._prepared(self.x[index], self.y[index])
+
     def _blocks(self) -> Iterator[tuple[Any, Any]]:
         for start in range(0, self.n, self._block):
             part = slice(start, start + self._block)

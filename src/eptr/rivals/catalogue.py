@@ -1,0 +1,69 @@
+"""The one list of rivals and forms: it drives the checks, the audits, the neighbour tests and the comparison tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .adassp import AdaSSP
+from .binned import BinnedKernel
+from .dpgd import DPGD
+from .dpjl import DPJL
+from .dpnb import DPNB
+from .dpnbss import DPNBSS
+from .functional import FunctionalMechanism
+from .noisy_statistics import NoisyStatistics
+from .ptr import PTR
+from .tukey import TukeyEM
+from .wavelet import WaveletEstimator
+
+__all__ = ["RIVALS", "Entrant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A rival in one form: what it estimates, its guarantee, and whether its statistics are sums over rows."""
+
+    rival: Any
+    form: str
+    task: str  # "classification", "regression" or "function"
+    guarantee: str  # "pure", "approximate" or "none"
+    sums: bool = True
+
+    @property
+    def name(self) -> str:
+        return f"{self.rival.__name__}-{self.form}"
+
+    @property
+    def private(self) -> bool:
+        return self.guarantee != "none"
+
+    def make(self, **settings: Any) -> Any:
+        """An instance of this form."""
+        return self.rival(form=self.form, **settings)
+
+
+RIVALS = [
+    Entrant(NoisyStatistics, "repaired", "classification", "approximate"),
+    Entrant(DPNB, "repaired", "classification", "pure"),
+    Entrant(DPNB, "coordinates", "classification", "pure"),
+    Entrant(DPNB, "literature", "classification", "none"),
+    Entrant(DPNBSS, "repaired", "classification", "pure"),
+    Entrant(DPNBSS, "gaussian", "classification", "approximate"),
+    Entrant(DPNBSS, "literature", "classification", "none"),
+    Entrant(PTR, "repaired", "classification", "approximate"),
+    Entrant(PTR, "literature", "classification", "none"),
+    Entrant(AdaSSP, "repaired", "regression", "approximate"),
+    Entrant(AdaSSP, "literature", "regression", "approximate"),
+    Entrant(DPGD, "repaired", "regression", "approximate"),
+    Entrant(DPGD, "literature", "regression", "approximate"),
+    Entrant(DPGD, "clipped", "regression", "approximate"),
+    Entrant(FunctionalMechanism, "repaired", "regression", "pure"),
+    Entrant(FunctionalMechanism, "literature", "regression", "pure"),
+    Entrant(DPJL, "repaired", "regression", "approximate"),
+    Entrant(DPJL, "literature", "regression", "approximate"),
+    Entrant(TukeyEM, "repaired", "regression", "approximate", sums=False),
+    Entrant(WaveletEstimator, "repaired", "function", "approximate"),
+    Entrant(WaveletEstimator, "literature", "function", "pure"),
+    Entrant(BinnedKernel, "repaired", "function", "approximate"),
+]

@@ -1,0 +1,127 @@
+"""DPGD: noisy gradient descent for least squares (Cai, Wang and Zhang 2021).  Proof: dpgd.md."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..accounting.budget import Budget
+from ..errors import positive
+from ..estimators.linear_bounds import moments, sharp_numerator
+from ..privacy.mechanism import Release
+from ..privacy.noise import NoiseSource
+from ..rows.exact import sum_grid, toward_zero
+from .base import LinearRival, Problem, checked_count
+
+__all__ = ["DPGD"]
+
+Array = NDArray[np.float64]
+
+
+class DPGD(LinearRival):
+    """Projected gradient descent, noise in every step (Cai, Wang and Zhang 2021); (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+    x_bound, y_bound : float
+        Public bounds on the norm of a row and on |y| ("clipped" uses them for the intercept's scale only).
+    coef_bound : float
+        Public bound on the norm of the coefficients; iterates are projected to it (not by "clipped").
+    steps : int, optional
+        Default ceil(log n); for "clipped" 6.
+    step_size : float
+        Public; about one over the largest eigenvalue of the covariance of x.
+    clip : float
+        "clipped": bound on the norm of one row's gradient, about twice the noise level times sqrt(p).
+    fit_intercept : bool, default True
+    form : {"repaired", "literature", "clipped"}
+        "repaired": exact sensitivity and Gaussian composition. "literature": published noise, twice the sensitivity
+        and T-fold summation. "clipped": every row's gradient clipped to ``clip`` instead of the data.
+    invalid, ledger, random_state
+        As in :class:`eptr.LinearRegression`.
+    """
+
+    _variants = ("form", ("repaired", "literature", "clipped"))
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        x_bound: Any = None,
+        y_bound: Any = None,
+        coef_bound: float = 1.0,
+        steps: Any = None,
+        step_size: float = 0.9,
+        clip: float = 5.0,
+        fit_intercept: bool = True,
+        form: str = "repaired",
+        *,
+        invalid: str = "raise",
+        ledger: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.x_bound = x_bound
+        self.y_bound = y_bound
+        self.coef_bound = coef_bound
+        self.steps = steps
+        self.step_size = step_size
+        self.clip = clip
+        self.fit_intercept = fit_intercept
+        self.form = form
+        self.invalid = invalid
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def _solve(self, problem: Problem, budget: Budget) -> tuple[Array, Release]:
+        n, p, R, Y = problem.rows.n, problem.dimension, problem.radius, problem.y_bound
+        C, eta, clip = (positive(k, getattr(self, k)) for k in ("coef_bound", "step_size", "clip"))
+        steps = checked_count("steps", self.steps) or (6 if self.form == "clipped" else max(1, math.ceil(math.log(n))))
+        if self.form == "clipped":
+            cost, scale = self._gaussian_cost(budget), 2.0 * clip * math.sqrt(steps) / budget.mu * (1.0 + 1e-12)
+            noise = self._charged(cost)
+            theta = self._descend_clipped(problem, noise, steps, scale, eta, clip)
+            return theta, self._released(theta, eta * scale / n, cost, noise)
+        diameter = sharp_numerator(R, Y, C, p) * (1.0 + 1e-9)  # proof: gradient
+        if self.form == "repaired":
+            cost, scale = self._gaussian_cost(budget), diameter * math.sqrt(steps) / budget.mu * (1.0 + 1e-12)
+        else:
+            scale = (
+                4.0 * (Y + C * R) * R * math.sqrt(2.0 * math.log(2.0 * steps / budget.delta)) * steps / budget.epsilon
+            )
+            cost = self._gaussian_cost_of(diameter * math.sqrt(steps) / scale)  # proof: published
+        sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=self.form == "repaired")
+        noise = self._charged(cost)
+        theta = np.zeros(p)
+        for _ in range(steps):
+            theta = theta + eta / n * noise.gaussian(sums.cross - sums.gram @ theta, scale)
+            theta *= min(1.0, C / max(float(np.linalg.norm(theta)), 1e-300))
+        return theta, self._released(theta, eta * scale / n, cost, noise)
+
+    def _descend_clipped(
+        self, problem: Problem, noise: NoiseSource, steps: int, scale: float, eta: float, clip: float
+    ) -> Array:
+        theta, n = np.zeros(problem.dimension), problem.rows.n
+        grid = sum_grid(n, clip)
+
+        def gradients(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
+            if problem.constant is not None:
+                x = np.column_stack([x, np.full(len(x), problem.constant)])
+            residual = y - x @ theta
+            if keep is not None:
+                residual = np.where(keep, residual, 0.0)
+            size = np.sqrt(np.einsum("ij,ij->i", x, x)) * np.abs(residual)
+            safe = clip * (1.0 - (x.shape[1] + 16) * 2.0**-52)
+            factor = np.where(size > safe, safe / np.maximum(size, safe), 1.0)
+            rows = x * np.nan_to_num(residual * factor)[:, None]  # an overflow counts as nothing
+            return (toward_zero(np.nan_to_num(rows), grid).sum(axis=0),)
+
+        for _ in range(steps):
+            (total,) = problem.rows.sum(gradients)
+            theta = theta + eta / n * noise.gaussian(total, scale)
+        return theta

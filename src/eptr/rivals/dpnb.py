@@ -1,0 +1,100 @@
+"""DPNB: differentially private naive Bayes with Laplace noise (Vaidya et al. 2013).  Proof: dpnb.md."""
+
+from __future__ import annotations
+
+import math
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..accounting.budget import Budget
+from ..errors import positive
+from ..estimators.bayes_bounds import class_sums
+from ..estimators.classifier import into_ball
+from ..privacy.mechanism import Release
+from ..rows.memory import Rows
+from .base import ClassRival
+
+__all__ = ["DPNB"]
+
+Array = NDArray[np.float64]
+
+
+class DPNB(ClassRival):
+    """Laplace noise on counts and class statistics (Vaidya et al. 2013); pure epsilon-DP (``delta`` is not used).
+
+    Parameters
+    ----------
+    epsilon : float
+    delta : float
+        Ignored: the guarantee is pure, and the Release shows delta = 0.
+    x_bound : float
+        Public bound on the norm of a row.
+    classes : "public" or sequence
+    count_share : float
+        Share of epsilon spent on the counts.
+    floor : float
+        No class counts for less than this share of the rows.
+    form : {"repaired", "coordinates", "literature"}
+        "repaired": noise for the L1 sensitivity 2 sqrt(p) R of the whole sum matrix. "coordinates": the budget divided
+        over p coordinates, 2R each, nearest to the publication. "literature": noise on class means scaled by the
+        **private** class sizes, half of the budget on counts, the rest over all K p means: **not private**, because the
+        size of the noise is a function of the data and nothing bounds the mean of a class that may shrink.
+    invalid, ledger, random_state
+        As in :class:`eptr.BayesClassifier`.
+    """
+
+    _variants = ("form", ("repaired", "coordinates", "literature"))
+    faults = MappingProxyType(
+        {"literature": "its noise is scaled by the private class sizes, so the noise itself tells them."}
+    )
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        x_bound: Any = None,
+        classes: Any = "public",
+        count_share: float = 0.1,
+        floor: float = 0.02,
+        form: str = "repaired",
+        *,
+        invalid: str = "raise",
+        ledger: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.x_bound = x_bound
+        self.classes = classes
+        self.count_share = count_share
+        self.floor = floor
+        self.form = form
+        self.invalid = invalid
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
+        share, floor = positive("count_share", self.count_share, below=1.0), positive("floor", self.floor, below=1.0)
+        K, p = len(self.classes_), rows.n_features
+        sums = class_sums(rows, K, radius)
+        cost = self._pure_cost()
+        noise = self._charged(cost)
+        if self.form == "literature":
+            each = budget.epsilon / 2.0 / (K * p)
+            counts = np.maximum(noise.laplace(sums.counts, 2.0 * K / budget.epsilon), floor * rows.n)
+            scales = 2.0 * radius / ((sums.counts + 1.0) * each)
+            clean = sums.sums / np.maximum(sums.counts, 1.0)[:, None]
+            means = clean + scales[:, None] * noise.laplace(np.zeros_like(clean), 1.0)
+            scale = float("nan")  # it depends on the data and is not told
+        else:
+            counts = np.maximum(
+                noise.laplace(sums.counts, 2.0 / (share * budget.epsilon) * (1.0 + 1e-12)), floor * rows.n
+            )
+            width = math.sqrt(p) if self.form == "repaired" else float(p)
+            scale = 2.0 * radius * width / ((1.0 - share) * budget.epsilon) * (1.0 + 1e-12)  # proof: sums
+            means = noise.laplace(sums.sums, scale) / counts[:, None]
+        means, priors = into_ball(means, radius), counts / counts.sum()
+        return means, priors, self._released(np.column_stack([means, priors]), scale / rows.n, cost, noise)

@@ -1,0 +1,113 @@
+"""DPNBSS: naive Bayes with noise scaled to a smooth bound on local sensitivity (Zafarani and Clifton).  Proof: dpnbss.md."""
+
+from __future__ import annotations
+
+import math
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..accounting.budget import Budget
+from ..errors import positive
+from ..estimators.bayes_bounds import class_sums
+from ..estimators.classifier import into_ball
+from ..privacy.mechanism import Cost, Release
+from ..rows.memory import Rows
+from .base import ClassRival
+
+__all__ = ["DPNBSS"]
+
+Array = NDArray[np.float64]
+
+
+class DPNBSS(ClassRival):
+    """Class means with noise scaled to a smooth upper bound on their local sensitivity (Zafarani and Clifton).
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        "repaired" is pure: ``delta`` is not used and the Release shows 0.
+    x_bound : float
+        Public bound on the norm of a row.
+    classes : "public" or sequence
+    count_share : float
+        Share of epsilon spent on the counts.
+    floor : float
+        No class counts for less than this share of the rows.
+    form : {"repaired", "gaussian", "literature"}
+        "repaired": Cauchy noise, pure epsilon-DP. "gaussian": Gaussian noise, (epsilon, delta)-DP. "literature": Cauchy
+        noise scaled by 2R/(n_k + 1) at the private class sizes without smoothing: **not private**, not smooth sensitivity.
+    invalid, ledger, random_state
+        As in :class:`eptr.BayesClassifier`.
+    """
+
+    _variants = ("form", ("repaired", "gaussian", "literature"))
+    faults = MappingProxyType(
+        {
+            "literature": "its noise is scaled by the private class sizes without smoothing, so the noise itself tells them."
+        }
+    )
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        x_bound: Any = None,
+        classes: Any = "public",
+        count_share: float = 0.1,
+        floor: float = 0.02,
+        form: str = "repaired",
+        *,
+        invalid: str = "raise",
+        ledger: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.x_bound = x_bound
+        self.classes = classes
+        self.count_share = count_share
+        self.floor = floor
+        self.form = form
+        self.invalid = invalid
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
+        share, floor = positive("count_share", self.count_share, below=1.0), positive("floor", self.floor, below=1.0)
+        if self.form == "literature":
+            share = 0.5
+        K, p = len(self.classes_), rows.n_features
+        cost = Cost(budget.epsilon, budget.delta, "basic", 0.0) if self.form == "gaussian" else self._pure_cost()
+        sums = class_sums(rows, K, radius)
+        means = sums.sums / np.maximum(sums.counts, 1.0)[:, None]
+        noise = self._charged(cost)
+        counts = noise.laplace(sums.counts, 2.0 / (share * budget.epsilon) * (1.0 + 1e-12))
+        width = 2.0 * radius * (1.0 + 1e-9)
+        if self.form == "repaired":
+            each = (1.0 - share) * budget.epsilon / (2.0 * p)  # proof: smooth
+            scales = smooth_bound(sums.counts, width, each / 2.0) / (each / 2.0)
+            means = noise.cauchy(means, np.broadcast_to(scales[:, None], means.shape))
+        elif self.form == "gaussian":
+            e, d = (1.0 - share) * budget.epsilon / 2.0, budget.delta / 2.0
+            level = math.log(2.0 / d)
+            scales = smooth_bound(sums.counts, width, e / (4.0 * (p + level))) * 5.0 * math.sqrt(2.0 * level) / e
+            means = np.array(
+                [noise.gaussian(m, float(s)) for m, s in zip(means, scales, strict=True)]
+            )  # proof: gaussian
+        else:
+            each = (1.0 - share) * budget.epsilon / (K * p)
+            scales = math.sqrt(2.0) * width / (sums.counts + 1.0) / each
+            means = noise.cauchy(means, np.broadcast_to(scales[:, None], means.shape))
+        counts = np.maximum(counts, floor * rows.n)
+        means, priors = into_ball(means, radius), counts / counts.sum()
+        # The size of the noise is itself a private number and is not told.
+        return means, priors, self._released(np.column_stack([means, priors]), float("nan"), cost, noise)
+
+
+def smooth_bound(counts: Array, width: float, b: float) -> Array:
+    """S_k = W max(1/n_k, exp(-b (n_k - 1))), W for an empty class: smooth with parameter b. proof: smooth"""
+    n = np.maximum(counts, 1.0)
+    return np.asarray(width * np.maximum(1.0 / n, np.exp(-b * (n - 1.0))))

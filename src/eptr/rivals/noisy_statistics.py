@@ -1,0 +1,71 @@
+"""Noisy sufficient statistics: class counts and class sums with Gaussian noise, counts for free.  Proof: noisy_statistics.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..accounting.budget import Budget
+from ..errors import positive
+from ..estimators.bayes_bounds import class_sums
+from ..estimators.classifier import into_ball
+from ..privacy.mechanism import Release
+from ..rows.memory import Rows
+from .base import ClassRival
+
+__all__ = ["NoisyStatistics"]
+
+Array = NDArray[np.float64]
+
+
+class NoisyStatistics(ClassRival):
+    """Class counts and sums released together with Gaussian noise; (epsilon, delta)-DP. The strongest simple rival.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+    x_bound : float
+        Public bound on the norm of a row.
+    classes : "public" or sequence
+    floor : float
+        No class counts for less than this share of the rows.
+    form : {"repaired"}
+    invalid, ledger, random_state
+        As in :class:`eptr.BayesClassifier`.
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        x_bound: Any = None,
+        classes: Any = "public",
+        floor: float = 0.02,
+        form: str = "repaired",
+        *,
+        invalid: str = "raise",
+        ledger: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.x_bound = x_bound
+        self.classes = classes
+        self.floor = floor
+        self.form = form
+        self.invalid = invalid
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
+        floor = positive("floor", self.floor, below=1.0) * rows.n
+        sums = class_sums(rows, len(self.classes_), radius)
+        cost = self._gaussian_cost(budget)
+        noise = self._charged(cost)
+        counts = np.maximum(noise.gaussian(sums.counts, 2.0 / budget.mu), floor)  # proof: joint
+        means = into_ball(noise.gaussian(sums.sums, 2.0 * radius / budget.mu) / counts[:, None], radius)
+        priors = counts / counts.sum()
+        scale = 2.0 * radius / budget.mu / rows.n * len(counts)
+        return means, priors, self._released(np.column_stack([means, priors]), scale, cost, noise)

@@ -1,0 +1,174 @@
+"""Series estimators: noisy Haar or cosine coefficients of the regression function (Cai et al. 2024).  Proof: wavelet.md."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..accounting.budget import Budget
+from ..errors import InputError
+from ..privacy.mechanism import Release
+from ..rows.exact import product_grid, toward_zero
+from ..rows.memory import Rows
+from .base import FunctionRival, checked_count
+
+__all__ = ["WaveletEstimator"]
+
+Array = NDArray[np.float64]
+MOST_TERMS = 20_000
+DENSITY_FLOOR = 0.1  # of the uniform density, below which nothing is divided
+LITERATURE_LEVELS = {1: 8}  # Haar levels on one axis; 10 on the first axis only where there are more
+
+
+class WaveletEstimator(FunctionRival):
+    """A noisy orthogonal series for the regression function, whole at once (Cai, Chakraborty and Vuursteen 2024).
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        "literature" is pure: ``delta`` is not used and the Release shows 0.
+    domain : (low, high) or list of pairs
+        Public range of every axis; values outside are moved to the edge.
+    y_bound : float or (low, high)
+        Public bound on |y|, or its public range.
+    basis : {"cosine", "haar"}
+    terms : int, optional
+        Haar: cells per axis; cosine: terms per axis. Default: the rate-optimal number from n, epsilon and the dimension.
+    density : {"estimate", "uniform"}
+        Release the density's coefficients too and divide, or assume that x is uniform (if not: f times the density).
+    form : {"repaired", "literature"}
+        "literature": Haar to level 8 (10, on the first axis only, for more axes), Laplace noise 6 tau 2^L/(n epsilon) on every
+        cell, uniform design assumed.
+    invalid, ledger, random_state
+        As in :class:`eptr.KernelRegressor`.
+    """
+
+    _variants = ("form", ("repaired", "literature"))
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        domain: Any = (0, 1),
+        y_bound: Any = None,
+        basis: str = "cosine",
+        terms: Any = None,
+        density: str = "estimate",
+        form: str = "repaired",
+        *,
+        invalid: str = "raise",
+        ledger: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.domain = domain
+        self.y_bound = y_bound
+        self.basis = basis
+        self.terms = terms
+        self.density = density
+        self.form = form
+        self.invalid = invalid
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def _release_function(self, rows: Rows, budget: Budget) -> Release:
+        if self.basis not in ("cosine", "haar"):
+            raise InputError(f"basis must be 'cosine' or 'haar', got {self.basis!r}.")
+        if self.density not in ("estimate", "uniform"):
+            raise InputError(f"density must be 'estimate' or 'uniform', got {self.density!r}.")
+        n, d = rows.n, rows.n_features
+        literature = self.form == "literature"
+        self.basis_ = "haar" if literature else self.basis
+        self.axes_ = 1 if literature else d
+        self.uniform_ = literature or self.density == "uniform"
+        count = 2 ** LITERATURE_LEVELS.get(d, 10) if literature else self._count(n, d)
+        self.degrees_ = _degrees(self.basis_, count, self.axes_)
+        grid = product_grid(n, 1.0)
+
+        def block(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
+            features = self._features(self._unit(x))
+            if keep is not None:
+                features = features * keep[:, None]
+            features = toward_zero(features, grid)
+            return features.T @ toward_zero(self._target(y), grid), features.sum(axis=0)
+
+        sums, degrees = rows.sum(block)
+        if literature:
+            cost = self._pure_cost()
+            noise = self._charged(cost)
+            # On the scale of unit features: a cell's value is D/n times its sum. proof: literature
+            self.sums_, self.counts_ = noise.laplace(sums, 6.0 / budget.epsilon), np.full(count, n / count)
+            return self._released(self.sums_, 6.0 / budget.epsilon, cost, noise)
+        # Counts are free where features are non-negative; cosines may be opposite, which costs sqrt 2. proof: joint
+        inflation = 1.0 if self.uniform_ or self.basis_ == "haar" else math.sqrt(2.0)
+        scale = 2.0 * inflation / budget.mu * (1.0 + 1e-9)
+        cost = self._gaussian_cost(budget)
+        noise = self._charged(cost)
+        self.sums_ = noise.gaussian(sums, scale)
+        self.counts_ = self._uniform_counts(n, len(sums)) if self.uniform_ else noise.gaussian(degrees, scale)
+        return self._released(np.stack([self.sums_, self.counts_]), scale, cost, noise)
+
+    def _count(self, n: int, d: int) -> int:
+        chosen = checked_count("terms", self.terms)
+        if chosen is None:
+            if self.basis == "haar":
+                rate = min(n ** (1.0 / (2.0 + d)), (n * self.epsilon) ** (1.0 / (1.0 + d)))
+                chosen = 2 ** max(0, round(math.log2(rate)))
+            else:
+                chosen = max(1, round(1.5 * min(n ** (1.0 / (4.0 + d)), (n * self.epsilon) ** (1.0 / (2.0 + d)))))
+        total = len(_degrees(self.basis, chosen, d)) if chosen**d < 10**7 else chosen**d
+        if total > MOST_TERMS:
+            raise InputError(
+                f"terms={chosen} on {d} axes makes {total} coefficients; use fewer terms (at most {MOST_TERMS})."
+            )
+        return chosen
+
+    def _uniform_counts(self, n: int, size: int) -> Array:
+        """The counts a uniform design would have, on the scale of the features."""
+        if self.basis_ == "haar":
+            return np.full(size, n / size)
+        counts = np.zeros(size)
+        counts[0] = n / self._norm()
+        return counts
+
+    def _norm(self) -> float:
+        """Largest norm of the raw features: 1 for cells, sqrt(sum of 2^(active axes)) for cosines."""
+        if self.basis_ == "haar":
+            return 1.0
+        return math.sqrt(float(np.sum(2.0 ** (np.array(self.degrees_) > 0).sum(axis=1))))
+
+    def _features(self, unit: Array) -> Array:
+        """Features of norm at most 1: cell indicators, or products of cosines. proof: joint"""
+        if self.basis_ == "haar":
+            count = round(len(self.degrees_) ** (1.0 / self.axes_))
+            cells = np.minimum((unit[:, : self.axes_] * count).astype(int), count - 1)
+            index = np.ravel_multi_index(tuple(cells.T), (count,) * self.axes_)
+            features = np.zeros((len(unit), len(self.degrees_)))
+            features[np.arange(len(unit)), index] = 1.0
+            return features
+        top = max(max(degree) for degree in self.degrees_)
+        waves = np.cos(math.pi * np.arange(top + 1)[:, None, None] * unit.T[None])  # (degree, axis, row)
+        waves[1:] *= math.sqrt(2.0)
+        features = np.ones((len(self.degrees_), len(unit)))
+        for j in range(self.axes_):
+            features *= waves[[degree[j] for degree in self.degrees_], j]
+        return np.asarray(features.T / self._norm() * (1.0 - 1e-12))
+
+    def _function(self, unit: Array) -> Array:
+        features = self._features(unit)
+        top, bottom = features @ self.sums_, features @ self.counts_
+        if self.basis_ == "haar":
+            return np.asarray(top / np.maximum(bottom, max(DENSITY_FLOOR * float(np.mean(self.counts_)), 1e-300)))
+        floor = DENSITY_FLOOR * max(float(self.counts_[0]), 1e-300) / self._norm()
+        return np.asarray(top / np.maximum(bottom, floor))
+
+
+def _degrees(basis: str, count: int, axes: int) -> list[tuple[int, ...]]:
+    """Haar: all cells. Cosine: products of total degree below ``count``."""
+    every = itertools.product(range(count), repeat=axes)
+    return list(every) if basis == "haar" else [degree for degree in every if sum(degree) < count]
