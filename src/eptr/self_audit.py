@@ -237,11 +237,12 @@ def regression_pairs(k: int) -> Iterator[Pair]:
 
 def classification_pairs(k: int) -> Iterator[Pair]:
     """A class of k rows at one pole; one of them goes to the other pole, in the same class or in the other."""
-    X, y = np.full((ROWS, 1), -1.0), np.zeros(ROWS, dtype=int)
+    features = 8
+    X, y = np.full((ROWS, features), -1.0 / math.sqrt(features)), np.zeros(ROWS, dtype=int)
     y[:k] = 1
     for label in (1, 0):
         other, labels = X.copy(), y.copy()
-        other[0], labels[0] = 1.0, label
+        other[0], labels[0] = -X[0], label
         yield (X, y), (other, labels)
 
 
@@ -274,7 +275,7 @@ def estimator_finding(
     doubtful = sorted(rates, key=lambda k: abs(rates[k] - 0.5))[:2]
     screened = [
         (attack(fits(estimator, *one), fits(estimator, *two), FIT_DELTA, 300, seed=k, confidence=0.5).epsilon, one, two)
-        for k in {*doubtful, 2, ROWS - 1}
+        for k in {*doubtful, 1, ROWS - 1}
         for one, two in pairs(k)
     ]
     _, one, two = max(screened, key=lambda item: item[0])

@@ -102,21 +102,27 @@ def measure(first: Any, second: Any, delta: float, confidence: float = 0.9999, b
 
 def _scores(first: Array, second: Array, bits: bool) -> Iterator[tuple[str, Callable[[Array], Array]]]:
     """One number per run: where the output lies, how large it is, and its lowest bit. NaN stays NaN."""
-    with np.errstate(all="ignore"):
-        replies = [t[~np.isnan(t).any(axis=1)] for t in (first, second)]
-        if min(len(r) for r in replies) > 1:
-            apart = np.median(replies[0], axis=0) - np.median(replies[1], axis=0)
-            spread = np.maximum(*(np.quantile(r, 0.75, axis=0) - np.quantile(r, 0.25, axis=0) for r in replies))
-            direction = np.where(spread > 0, apart / np.maximum(spread, 1e-300) ** 2, apart * 1e300)
-            if not np.any(direction):
-                direction = np.ones_like(direction)
-            direction = direction / np.abs(direction).max()
-        else:
-            direction = np.ones(first.shape[1])
-    yield "position", lambda t: t @ direction
-    yield "size", lambda t: np.where(np.isnan(t).any(axis=1), np.nan, np.abs(t).max(axis=1))
+    here, there = _direction(first, second), _direction(_size(first), _size(second))
+    yield "position", lambda t: t @ here
+    yield "size", lambda t: _size(t) @ there
     if bits:
         yield "lowest bit", lambda t: _lowest_bit(t[:, 0])
+
+
+def _size(table: Array) -> Array:
+    return np.asarray(np.log(np.maximum(np.abs(table), 1e-300)))
+
+
+def _direction(first: Array, second: Array) -> Array:
+    """Columns weighted by how far apart their medians are, in units of their spread squared."""
+    replies = [t[~np.isnan(t).any(axis=1)] for t in (first, second)]
+    if min(len(r) for r in replies) < 2:
+        return np.ones(first.shape[1])
+    apart = np.median(replies[0], axis=0) - np.median(replies[1], axis=0)
+    spread = np.maximum(*(np.quantile(r, 0.75, axis=0) - np.quantile(r, 0.25, axis=0) for r in replies))
+    least = 1e-9 * max(float(spread.max()), 1e-300)  # a column without noise tells everything
+    direction = apart / np.maximum(spread, least) ** 2
+    return np.asarray(direction / np.abs(direction).max()) if np.any(direction) else np.ones(first.shape[1])
 
 
 def _lowest_bit(values: Array) -> Array:

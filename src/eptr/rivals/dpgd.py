@@ -32,7 +32,8 @@ class DPGD(LinearRival):
     coef_bound : float
         Public bound on the norm of the coefficients; iterates are projected to it (not by "clipped").
     steps : int, optional
-        Default ceil(log n); for "clipped" 6.
+        Default ceil(log n) ("literature"), half of that ("repaired": noise grows with every step, and with a good
+        step size few are needed), 6 ("clipped").
     step_size : float
         Public; about one over the largest eigenvalue of the covariance of x.
     clip : float
@@ -81,7 +82,10 @@ class DPGD(LinearRival):
     def _solve(self, problem: Problem, budget: Budget) -> tuple[Array, Release]:
         n, p, R, Y = problem.rows.n, problem.dimension, problem.radius, problem.y_bound
         C, eta, clip = (positive(k, getattr(self, k)) for k in ("coef_bound", "step_size", "clip"))
-        steps = checked_count("steps", self.steps) or (6 if self.form == "clipped" else max(1, math.ceil(math.log(n))))
+        default = {"clipped": 6, "literature": math.ceil(math.log(n)), "repaired": math.ceil(math.log(n) / 2.0)}[
+            self.form
+        ]
+        steps = checked_count("steps", self.steps) or max(1, default)
         if self.form == "clipped":
             cost, scale = self._gaussian_cost(budget), 2.0 * clip * math.sqrt(steps) / budget.mu * (1.0 + 1e-12)
             noise = self._charged(cost)

@@ -96,5 +96,7 @@ class DPNB(ClassRival):
             width = math.sqrt(p) if self.form == "repaired" else float(p)
             scale = 2.0 * radius * width / ((1.0 - share) * budget.epsilon) * (1.0 + 1e-12)  # proof: sums
             means = noise.laplace(sums.sums, scale) / counts[:, None]
-        means, priors = into_ball(means, radius), counts / counts.sum()
+        priors = counts / counts.sum()
+        if self.form != "literature":  # which publishes what it drew
+            means = into_ball(means, radius)
         return means, priors, self._released(np.column_stack([means, priors]), scale / rows.n, cost, noise)

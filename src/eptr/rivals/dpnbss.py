@@ -102,7 +102,9 @@ class DPNBSS(ClassRival):
             scales = math.sqrt(2.0) * width / (sums.counts + 1.0) / each
             means = noise.cauchy(means, np.broadcast_to(scales[:, None], means.shape))
         counts = np.maximum(counts, floor * rows.n)
-        means, priors = into_ball(means, radius), counts / counts.sum()
+        priors = counts / counts.sum()
+        if self.form != "literature":  # which publishes what it drew
+            means = into_ball(means, radius)
         # The size of the noise is itself a private number and is not told.
         return means, priors, self._released(np.column_stack([means, priors]), float("nan"), cost, noise)
 

@@ -75,11 +75,13 @@ class FunctionalMechanism(LinearRival):
         sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=repaired)
         cost = self._pure_cost()
         noise = self._charged(cost)
-        upper = np.triu_indices(p)
-        gram = np.zeros((p, p))
-        gram[upper] = noise.laplace(sums.gram[upper] / (R * R), scale)
+        upper = np.triu_indices(p, 1)
+        # As published noise goes on the coefficients of the polynomial, where theta_i theta_j has 2 M_ij and theta_i 2 b_i.
+        half = scale if repaired else 0.5 * scale
+        gram = np.diag(noise.laplace(np.diag(sums.gram) / (R * R), scale))
+        gram[upper] = noise.laplace(sums.gram[upper] / (R * R), half)
         gram.T[upper] = gram[upper]
-        cross = noise.laplace(sums.cross / (R * Y), scale)
+        cross = noise.laplace(sums.cross / (R * Y), half)
         values, vectors = np.linalg.eigh(gram)
         spread = math.sqrt(2.0) * scale
         values = np.maximum(values, 2.0 * spread) if repaired else values + 4.0 * spread

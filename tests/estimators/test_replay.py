@@ -1,0 +1,32 @@
+"""Our refined strategies on neighbours that try hard: the loss of every noisy call, given the same outputs, adds up to mu."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import eptr
+
+from ..replay import neighbours, spent
+
+MODELS = [
+    eptr.LinearRegression(1.0, 1e-3, x_bound=1.5, y_bound=2.0),
+    eptr.LinearRegression(1.0, 1e-3, x_bound="private", y_bound="private"),
+    eptr.BayesClassifier(1.0, 1e-3, x_bound=1.5, classes=[0, 1, 2]),
+    eptr.BayesClassifier(30.0, 0.1, x_bound=1.5, classes=[0, 1, 2]),  # clear data: one pass
+    eptr.KernelRegressor(1.0, 1e-3, domain=(-1, 1), y_bound=2.0, bandwidth=0.4),
+    eptr.KernelRegressor(1.0, 1e-3, domain=(-1, 1), y_bound=2.0, bandwidth=0.4, trend="linear"),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: f"{type(m).__name__}-{m.epsilon:g}-{getattr(m, 'trend', '')}")
+@pytest.mark.parametrize("p", [1, 3])
+def test_no_neighbour_costs_more_than_mu(model, p, monkeypatch):
+    rng, worst = np.random.default_rng(p), 0.0
+    labels = 3 if isinstance(model, eptr.BayesClassifier) else 0
+    for trial in range(60):
+        pair = neighbours(rng, n=12, p=p, labels=labels)
+        mu, epsilon = spent(model, *pair, monkeypatch, seed=trial)
+        assert epsilon == 0.0
+        worst = max(worst, mu / eptr.gaussian_mu(model.epsilon, model.delta))
+    assert 0.4 < worst <= 1.0 + 1e-9
