@@ -6,7 +6,7 @@ WORKERS ?= 2
 CONSTRAINTS ?=
 
 .PHONY: demo test test-fast test-oldest lint types clean
-.PHONY: soak bench bench-accuracy bench-coverage bench-speed bench-sensitivity bench-real choose-defaults
+.PHONY: compare soak bench bench-accuracy bench-coverage bench-speed bench-sensitivity bench-real choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -56,6 +56,10 @@ bench-real: $(VENV)/.installed
 # Sixteen processes, 20,000 charges, 500 kill -9, on SQLite and on PostgreSQL.
 soak: $(VENV)/.installed
 	$(BIN)/python -m tests.accounting.soak
+
+# Every rival in every form against our estimators; rewrites the tables of docs/rivals.md.
+compare: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.compare
 
 choose-defaults: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.choose_defaults

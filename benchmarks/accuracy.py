@@ -14,11 +14,21 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import eptr
+from eptr.rivals import DPGD, AdaSSP
 
-from .rivals import adassp, clipped_descent, ordinary
 from .tables import progress, show
 
-METHODS = {"AdaSSP": adassp, "clipped descent": clipped_descent}
+# One fixed setting for every cell of the grid: clipped descent must also work on ill-conditioned designs.
+METHODS = {
+    "AdaSSP": lambda *a, **k: AdaSSP(*a, fit_intercept=False, **k),
+    "clipped descent": lambda *a, steps=10, rate=0.3, **k: DPGD(
+        *a, form="clipped", steps=steps, step_size=rate, fit_intercept=False, **k
+    ),
+}
+
+
+def ordinary(X, y):
+    return np.linalg.lstsq(X, y, rcond=None)[0]
 
 
 def _quiet():
@@ -54,7 +64,7 @@ def one_regression(n, epsilon, delta, seed, p=5):
     result = {"non-private": error(ordinary(X, y))}
     for name, method in METHODS.items():
         options = {"steps": 6, "rate": 0.9} if name == "clipped descent" else {}
-        result[name] = error(method(X, y, 4.0, 4.0, epsilon, delta, np.random.default_rng([seed, 1]), **options))
+        result[name] = error(method(epsilon, delta, 4.0, 4.0, random_state=seed, **options).fit(X, y).coef_)
     for strategy in ("paper", "tight", "refined"):
         model = eptr.LinearRegression(
             epsilon, delta, 4.0, 4.0, c0=0.5, fit_intercept=False, strategy=strategy, random_state=seed
@@ -104,7 +114,7 @@ def one_design(n, p, condition, noise, seed):
     results = {}
     for epsilon, delta in BUDGETS:
         found = {
-            name: risk(f(X, y, R, Y, epsilon, delta, np.random.default_rng([seed, 1]))) for name, f in METHODS.items()
+            name: risk(make(epsilon, delta, R, Y, random_state=seed).fit(X, y).coef_) for name, make in METHODS.items()
         }
         model = eptr.LinearRegression(epsilon, delta, R, Y, fit_intercept=False, random_state=seed)
         found["refined"] = risk(model.fit(X, y).coef_)

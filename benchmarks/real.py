@@ -1,63 +1,20 @@
 """make bench-real: wine quality and California housing, 20 % training, against the non-private fit; seeded.
 
-Reads the files from EPTR_DATA_HOME (winequality-red.csv, winequality-white.csv, cal_housing.data.gz). All scalings are public
-constants; the estimators' defaults were frozen on simulated data before these files were read.
+All scalings are public constants; the estimators' defaults were frozen on simulated data before these files were read.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import os
-import sys
-from pathlib import Path
 
 import numpy as np
 
 import eptr
+from eptr.datasets import load_california_housing, load_wine_quality
+from eptr.rivals import AdaSSP
 
 from .accuracy import _quiet, parallel, summary_rows
-from .rivals import adassp
 from .tables import show
-
-WINE = {  # column: public location and scale
-    "alcohol": (10.5, 1.2),
-    "volatile acidity": (0.35, 0.16),
-    "density": (0.995, 0.003),
-    "chlorides": (0.055, 0.03),
-    "free sulfur dioxide": (30.0, 17.0),
-    "residual sugar": (6.0, 5.0),
-    "pH": (3.2, 0.16),
-}
-# income, latitude, longitude, age: columns of the file and their public ranges
-HOUSING = {7: (0.0, 15.0), 1: (32.0, 42.0), 0: (-125.0, -114.0), 2: (0.0, 55.0)}
-
-
-def home():
-    folder = os.environ.get("EPTR_DATA_HOME")
-    if not folder or not (Path(folder) / "winequality-red.csv").exists():
-        sys.exit(
-            "Set EPTR_DATA_HOME to a folder with winequality-red.csv, winequality-white.csv and cal_housing.data.gz."
-        )
-    return Path(folder)
-
-
-def wine():
-    parts = []
-    for name in ("winequality-red.csv", "winequality-white.csv"):
-        with (home() / name).open() as file:
-            columns = [c.strip().strip('"') for c in file.readline().split(";")]
-            parts.append(np.loadtxt(file, delimiter=";"))
-    table = np.vstack(parts)
-    X = np.column_stack([(table[:, columns.index(c)] - m) / s for c, (m, s) in WINE.items()])
-    return X, table[:, columns.index("quality")]
-
-
-def housing():
-    with gzip.open(home() / "cal_housing.data.gz", "rt") as file:
-        table = np.loadtxt(file, delimiter=",")
-    X = np.column_stack([(table[:, c] - low) / (high - low) for c, (low, high) in HOUSING.items()])
-    return X, np.clip(table[:, 8] / 1e5, 0.0, 5.0)
 
 
 def split(n, seed):
@@ -67,7 +24,7 @@ def split(n, seed):
 
 def one_wine(epsilon, seed, delta=0.01):
     _quiet()
-    X, quality = wine()
+    X, quality = load_wine_quality(return_X_y=True)
     train, test = split(len(X), seed)
     y = (quality - 5.0) / 5.0
     error = lambda f: float(np.mean((5.0 + 5.0 * f - quality[test]) ** 2))  # noqa: E731
@@ -75,11 +32,8 @@ def one_wine(epsilon, seed, delta=0.01):
     result = {"non-private": error(wide[test] @ np.linalg.lstsq(wide[train], y[train], rcond=None)[0])}
     result["constant 5"] = error(np.zeros(len(test)))
     result["mean of training rows"] = error(np.full(len(test), y[train].mean()))
-    rows = np.column_stack([X, np.full(len(X), 2.0 / np.sqrt(X.shape[1]))])
-    radius = float(np.hypot(2.0, 2.0 / np.sqrt(X.shape[1])))
-    result["AdaSSP"] = error(
-        rows[test] @ adassp(rows[train], y[train], radius, 1.0, epsilon, delta, np.random.default_rng([seed, 1]))
-    )
+    rival = AdaSSP(epsilon, delta, 2.0, 1.0, random_state=seed)
+    result["AdaSSP"] = error(rival.fit(X[train], y[train]).predict(X[test]))
     for strategy in ("paper", "tight", "refined"):
         model = eptr.LinearRegression(epsilon, delta, 2.0, 1.0, c0=0.062, strategy=strategy, random_state=seed)
         result[strategy] = error(model.fit(X[train], y[train]).predict(X[test]))
@@ -99,7 +53,7 @@ def nadaraya_watson(X, y, points, h, block=2000):
 
 def one_housing(epsilon, seed, delta=0.01):
     _quiet()
-    X, value = housing()
+    X, value = load_california_housing(return_X_y=True)
     train, test = split(len(X), seed)
     h = 0.5 * len(train) ** -0.125
     error = lambda f: float(np.mean((f - value[test]) ** 2))  # noqa: E731
