@@ -6,7 +6,7 @@ WORKERS ?= 2
 CONSTRAINTS ?=
 
 .PHONY: demo test test-fast test-oldest lint types clean
-.PHONY: compare soak bench bench-accuracy bench-coverage bench-speed bench-sensitivity bench-real choose-defaults
+.PHONY: peers compare soak bench bench-accuracy bench-coverage bench-speed bench-sensitivity bench-real choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -61,8 +61,14 @@ soak: $(VENV)/.installed
 compare: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.compare
 
+# diffprivlib and OpenDP's own estimators in the same table, in an environment of their own.
+peers: $(VENV)/.installed
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/peers.txt diffprivlib scikit-learn opendp
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.peers.compare .venv-peers/bin/python
+
 choose-defaults: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.choose_defaults
 
 clean:
-	rm -rf .venv .venv-oldest .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf .venv .venv-oldest .venv-peers .mypy_cache .pytest_cache .ruff_cache build dist
