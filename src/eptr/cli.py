@@ -1,4 +1,4 @@
-"""The command line: ``eptr demo``, ``eptr audit``, ``eptr ledger ...``. User errors are sentences, not tracebacks."""
+"""The command line: demo, fit, predict, plan, reproduce, audit, ledger. User errors are sentences, not tracebacks."""
 
 from __future__ import annotations
 
@@ -64,6 +64,49 @@ def audit(
         "with 99.99 % confidence; bad mechanisms must be convicted."
     )
     raise typer.Exit(1 if wrong else 0)
+
+
+@app.command()
+def reproduce(
+    name: Annotated[str, typer.Argument(help="bayes-eps, ols-eps, wine, ... or all; `list` names them.")],
+    fast: Annotated[bool, typer.Option("--fast", help="A twenty-fifth of the replications.")] = False,
+    replications: Annotated[
+        int | None, typer.Option(help="So many replications instead of the published number.")
+    ] = None,
+    only: Annotated[str, typer.Option(help="Only methods whose name contains this (and the non-private line).")] = "",
+    workers: Annotated[int, typer.Option(help="Processes; the results do not depend on it.")] = 2,
+    to: Annotated[Path, typer.Option("--out", help="Folder for tables and figures.")] = Path("results"),
+) -> None:
+    """Redraw the figures of the paper: NAME.csv, NAME_summary.csv, NAME.png and NAME.pdf. Interrupted runs go on."""
+    import json
+
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from .experiments import EXPERIMENTS
+    from .experiments.figures import draw
+    from .experiments.runner import run_experiment, versions
+
+    if name == "list":
+        for known in EXPERIMENTS.values():
+            print(f"{known.name:<17}{known.title}; {known.replications} replications")
+        return
+    if name != "all" and name not in EXPERIMENTS:
+        raise typer.BadParameter(
+            f"no experiment {name!r}; choose from: {', '.join(EXPERIMENTS)}, all", param_hint="NAME"
+        )
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        for experiment in EXPERIMENTS.values() if name == "all" else [EXPERIMENTS[name]]:
+            count = replications or (max(2, experiment.replications // 25) if fast else experiment.replications)
+            task = progress.add_task(experiment.name, total=count)
+            tick = lambda done, total, task=task: progress.update(task, completed=done)  # noqa: E731
+            summary = run_experiment(experiment, to, replications=count, workers=workers, only=only, tick=tick)
+            draw(experiment, summary, [to / f"{experiment.name}{end}" for end in (".png", ".pdf")])
+    made = {
+        "command": f"eptr reproduce {name}" + (f" --replications {replications}" if replications else " --fast" * fast)
+    }
+    (to / "versions.json").write_text(json.dumps(made | versions(), indent=1) + "\n")
+    out.print(f"Tables and figures: {to}")
 
 
 @ledger_app.command()
