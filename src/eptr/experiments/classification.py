@@ -143,16 +143,16 @@ def credit(replication: int, wanted: Wanted) -> Iterator[Record]:
 EXPERIMENTS = (
     Experiment(
         "bayes-eps", "Bayes classifier, n = 5000", "epsilon", "balanced error", EPSILONS, METHODS, 500,
-        simulated("bayes-eps", EPSILONS, lambda e: (5000, e, USUAL, 0.04)), log_y=False,
+        simulated("bayes-eps", EPSILONS, lambda e: (5000, e, USUAL, 0.04)),
     ),
     Experiment(
         "bayes-n", "Bayes classifier, epsilon = 1.5", "n", "balanced error", SIZES, METHODS, 500,
-        simulated("bayes-n", SIZES, lambda n: (int(n), 1.5, USUAL, 0.04)), log_y=False,
+        simulated("bayes-n", SIZES, lambda n: (int(n), 1.5, USUAL, 0.04)),
     ),
     Experiment(
         "bayes-imbalance", "Bayes classifier, n = 5000, epsilon = 1.5", "share of the smallest class", "balanced error",
         SMALLEST, METHODS, 500,
-        simulated("bayes-imbalance", SMALLEST, lambda s: (5000, 1.5, [0.7 - s, 0.3, s], s / 2.0)), log_y=False,
+        simulated("bayes-imbalance", SMALLEST, lambda s: (5000, 1.5, [0.7 - s, 0.3, s], s / 2.0)),
     ),
     Experiment(
         "credit", "Credit default, 6,000 training rows", "epsilon", "balanced error", CREDIT_EPSILONS,
