@@ -32,7 +32,7 @@ def _wide():
 def test_help_names_the_commands(eptr):
     code, out, _ = eptr("--help")
     assert code == 0
-    assert all(word in out for word in ("audit", "demo", "ledger"))
+    assert all(word in out for word in ("audit", "demo", "fit", "ledger", "plan", "predict", "reproduce"))
 
 
 def test_a_ledger_from_creation_to_verification(eptr, tmp_path):
@@ -68,6 +68,96 @@ def test_user_errors_are_sentences(eptr, words, message):
     code, _, error = eptr(*words)
     assert code == 2
     assert message in error
+
+
+PEOPLE = "age,income,score\n" + "\n".join(f"{20 + i % 60},{i % 200},{30 + i % 40}" for i in range(400)) + "\n"
+BOUNDS = "[columns.age]\nmin = 18\nmax = 90\n[columns.income]\nmin = 0\nmax = 200\n[target]\nmin = 0\nmax = 100\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    (tmp_path / "bounds.toml").write_text(BOUNDS)
+    return tmp_path
+
+
+def test_fit_writes_a_model_and_a_report_and_predict_reads_it(eptr, files):
+    code, out, _ = eptr("fit", "people.csv", "--target", "score", "--bounds", "bounds.toml", "--out", "m.json")
+    assert code == 0
+    assert "income" in out
+    assert "(1, 1e-06)-differentially private" in out
+    assert (files / "m.html").read_text().startswith("<!doctype html>")
+    code, out, _ = eptr("predict", "m.json", "people.csv")
+    assert code == 0
+    assert len(out.splitlines()) == 401
+    assert eptr("predict", "m.json", "people.csv", "--out", "p.csv")[0] == 0
+    assert (files / "p.csv").read_text().startswith("predicted score")
+
+
+def test_fit_charges_a_ledger(eptr, files):
+    eptr("ledger", "create", "study", "--epsilon", "1", "--delta", "1e-6")
+    words = (
+        "fit",
+        "people.csv",
+        "--target",
+        "score",
+        "--bounds",
+        "bounds.toml",
+        "--ledger",
+        "sqlite:///eptr-budget.db#study",
+    )
+    assert eptr(*words)[0] == 0
+    code, _, error = eptr(*words)
+    assert code == 2
+    assert "does not fit" in error
+
+
+def test_plan_needs_no_data(eptr):
+    code, out, _ = eptr("plan", "--n", "5000", "--features", "5")
+    assert code == 0
+    assert all(word in out for word in ("refined", "tight", "paper"))
+    assert eptr("plan", "--n", "5000", "--features", "5", "--model", "lasso")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("nowhere.csv", "--target", "score", "--bounds", "bounds.toml"), "nowhere.csv does not exist"),
+        (("people.csv", "--target", "weight", "--bounds", "bounds.toml"), "no column 'weight'"),
+        (("people.csv", "--target", "score", "--bounds", "none.toml"), "none.toml does not exist"),
+        (("people.csv", "--target", "score", "--bounds", "short.toml"), "[columns.income]"),
+        (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--model", "bayes"), "levels"),
+        (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--model", "tree"), "'tree'"),
+        (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--epsilon", "0"), "epsilon"),
+        (("text.csv", "--target", "score", "--bounds", "bounds.toml"), "column 'age' holds text"),
+        (("empty.csv", "--target", "score", "--bounds", "bounds.toml"), "empty"),
+        (("people.xlsx", "--target", "score", "--bounds", "bounds.toml"), ".csv or .parquet"),
+    ],
+)
+def test_files_that_do_not_fit_are_sentences(eptr, files, words, message):
+    (files / "short.toml").write_text(BOUNDS.replace("[columns.income]\nmin = 0\nmax = 200\n", ""))
+    (files / "text.csv").write_text("age,income,score\nelderly,1,2\n")
+    (files / "empty.csv").write_text("")
+    (files / "people.xlsx").write_text("")
+    code, _, error = eptr("fit", *words)
+    assert code == 2
+    assert message in error
+    assert "elderly" not in error
+
+
+def test_predict_without_a_model_is_a_sentence(eptr, files):
+    assert eptr("predict", "none.json", "people.csv")[0] == 2
+    (files / "other.json").write_text("{}")
+    code, _, error = eptr("predict", "other.json", "people.csv")
+    assert code == 2
+    assert "not a model" in error
+
+
+def test_experiments_are_listed_and_unknown_ones_named(eptr):
+    assert "nw-function" in eptr("reproduce", "list")[1]
+    code, _, error = eptr("reproduce", "ols")
+    assert code == 2
+    assert "ols-eps" in error
 
 
 def test_the_audit_prints_a_table_and_succeeds(eptr):

@@ -18,7 +18,7 @@ FLOORS = [
     {"rows", "audit"},
     {"estimators", "adapter", "persistence"},
     {"rivals"},
-    {"datasets", "demo", "experiments", "report", "self_audit"},
+    {"datasets", "demo", "experiments", "files", "report", "self_audit"},
     {"cli", "__main__"},
 ]
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}

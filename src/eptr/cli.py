@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -64,6 +65,104 @@ def audit(
         "with 99.99 % confidence; bad mechanisms must be convicted."
     )
     raise typer.Exit(1 if wrong else 0)
+
+
+@app.command()
+def fit(
+    data: Annotated[Path, typer.Argument(help="CSV with a header line, or Parquet.")],
+    target: Annotated[str, typer.Option(help="Column to predict.")],
+    bounds: Annotated[Path, typer.Option(help="TOML with the public range of every column.")],
+    model: Annotated[str, typer.Option(help="ols, bayes or kernel.")] = "ols",
+    epsilon: Annotated[float, typer.Option()] = 1.0,
+    delta: Annotated[float, typer.Option()] = 1e-6,
+    strategy: Annotated[str, typer.Option(help="refined, tight or paper.")] = "refined",
+    bandwidth: Annotated[float, typer.Option(help="kernel: as a share of each column's range.")] = 0.1,
+    ledger: Annotated[str | None, typer.Option("--ledger", "-l", help="sqlite:///FILE#DATASET to charge.")] = None,
+    to: Annotated[Path, typer.Option("--out", help="Model file; the report goes beside it as .html.")] = Path(
+        "model.json"
+    ),
+    seed: Annotated[int | None, typer.Option(help="Reproducible and NOT private; for trying things out.")] = None,
+) -> None:
+    """Fit privately; print the summary, write the private model as JSON and an HTML report."""
+    from .files import FileModel, PublicBounds, read_table
+    from .report import render
+
+    settings = {"epsilon": epsilon, "delta": delta, "strategy": strategy, "ledger": ledger, "random_state": seed}
+    if model == "kernel":
+        settings["bandwidth"] = bandwidth
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # both warnings are said below, as sentences
+        fitted = FileModel.fit(read_table(data), model, target, PublicBounds.read(bounds), data.name, **settings)
+    to.write_text(fitted.to_json() + "\n")
+    page = to.with_suffix(".html")
+    page.write_text(render(fitted), encoding="utf-8")
+    estimator = fitted.estimator
+    if seed is not None:
+        out.print("[bold red]A seed was given: this fit is reproducible and protects nobody.[/]")
+    if not estimator.released_:
+        out.print("No reply: the private test did not release this fit; the model predicts its public fallback.")
+    elif model == "ols":
+        table = Table("column", "slope", "2.5 %", "97.5 %")
+        for c in fitted.coefficients():
+            ends = [f"{v:.5g}" for v in (c.low, c.high) if v == v]
+            table.add_row(c.name, f"{c.value:.5g}", *ends)
+        out.print(table)
+    elif model == "bayes":
+        table = Table("class", "share", *fitted.bounds.names())
+        for label, share, means in zip(estimator.classes_, estimator.priors_, estimator.means_, strict=True):
+            table.add_row(str(label), f"{share:.1%}", *(f"{m:.5g}" for m in fitted.bounds.unscaled(means)))
+        out.print(table)
+    print(
+        f"({epsilon:g}, {delta:g})-differentially private, replace-one neighbours." if seed is None else "NOT private."
+    )
+    print(f"Model: {to}    Report: {page}")
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(help="What `eptr fit` wrote.")],
+    data: Annotated[Path, typer.Argument(help="CSV or Parquet with the same columns; the target is ignored.")],
+    to: Annotated[Path | None, typer.Option("--out", help="File to write; standard output if not given.")] = None,
+) -> None:
+    """Predictions from a stored model, as CSV. Costs no privacy."""
+    from .errors import InputError
+    from .files import FileModel, read_table, write_predictions
+
+    if not model.exists():
+        raise InputError(f"{model} does not exist.")
+    fitted = FileModel.from_json(model.read_text())
+    text = write_predictions(to, fitted.target, fitted.predict(read_table(data), data.name).tolist())
+    print(text if to is None else f"wrote {to}", end="" if to is None else "\n")
+
+
+@app.command()
+def plan(
+    n: Annotated[int, typer.Option("--n", help="Rows.")],
+    features: Annotated[int, typer.Option(help="Columns.")],
+    model: Annotated[str, typer.Option(help="ols, bayes or kernel.")] = "ols",
+    epsilon: Annotated[float, typer.Option()] = 1.0,
+    delta: Annotated[float, typer.Option()] = 1e-6,
+    strategy: Annotated[str, typer.Option(help="refined, tight or paper; all three if not given.")] = "",
+    x_bound: Annotated[float | None, typer.Option(help="Default sqrt(FEATURES): columns scaled to [-1, 1].")] = None,
+    y_bound: Annotated[float, typer.Option()] = 1.0,
+) -> None:
+    """Noise and chance of a reply before any data are touched."""
+    from .errors import InputError
+    from .estimators.bayes import BayesClassifier
+    from .estimators.kernel import KernelRegressor
+    from .estimators.linear import LinearRegression
+
+    if model not in ("ols", "bayes", "kernel"):
+        raise InputError(f"--model must be ols, bayes or kernel, got {model!r}.")
+    radius = features**0.5 if x_bound is None else x_bound
+    for chosen in [strategy] if strategy else ["refined", "tight", "paper"]:
+        if model == "ols":
+            estimator = LinearRegression(epsilon, delta, radius, y_bound, strategy=chosen)
+        elif model == "bayes":
+            estimator = BayesClassifier(epsilon, delta, radius, strategy=chosen)
+        else:
+            estimator = KernelRegressor(epsilon, delta, domain=(-1, 1), y_bound=y_bound, bandwidth=0.2, strategy=chosen)
+        print(estimator.plan(n, features))
 
 
 @app.command()
@@ -209,7 +308,9 @@ def main() -> None:
     try:
         app()
     except EptrError as error:
-        Console(stderr=True).print(f"[bold red]error:[/] {error}", soft_wrap=True)
+        console = Console(stderr=True)
+        console.print("error:", style="bold red", end=" ")
+        console.print(str(error), markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
 
 

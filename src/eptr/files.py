@@ -1,0 +1,301 @@
+"""Files in, models out: read a table and its public bounds, scale, fit, and store a model that knows its columns."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError
+from .estimators.bayes import BayesClassifier
+from .estimators.kernel import KernelRegressor
+from .estimators.linear import LinearRegression
+from .persistence import from_json
+
+__all__ = ["FileModel", "PublicBounds", "read_table"]
+
+Array = NDArray[np.float64]
+SCHEMA = "eptr-file/1"
+MODELS = ("ols", "bayes", "kernel")
+
+
+def read_table(path: Path) -> dict[str, NDArray[Any]]:
+    """Columns of a CSV or Parquet file by name, as text or numbers. Messages name columns, never values."""
+    if not path.exists():
+        raise InputError(f"{path} does not exist.")
+    if path.suffix == ".parquet" or path.is_dir():
+        return _read_parquet(path)
+    if path.suffix not in (".csv", ".txt"):
+        raise InputError(f"{path.name} must end in .csv or .parquet.")
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            lines = csv.reader(file)
+            header = next(lines, [])
+            rows = list(lines)
+    except (UnicodeDecodeError, csv.Error):
+        raise InputError(f"{path.name} is not a CSV file in UTF-8.") from None
+    if not header or not rows:
+        raise InputError(f"{path.name} is empty; it must have a line of column names and at least one row.")
+    if len(set(header)) != len(header):
+        raise InputError(f"{path.name} has two columns of the same name.")
+    if any(len(row) != len(header) for row in rows):
+        raise InputError(f"{path.name} has rows with more or fewer than {len(header)} values.")
+    return {name: np.array(column, dtype=object) for name, column in zip(header, zip(*rows, strict=True), strict=True)}
+
+
+def _read_parquet(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+    except ModuleNotFoundError:
+        raise InputError("Parquet files need pyarrow; install it with: pip install 'eptr[arrow]'.") from None
+    try:
+        table = parquet.read_table(path)
+    except (OSError, pa.ArrowException):
+        raise InputError(f"{path.name} is not a Parquet file.") from None
+    if table.num_rows == 0:
+        raise InputError(f"{path.name} has no rows.")
+    return {name: np.asarray(table[name].to_numpy(zero_copy_only=False)) for name in table.column_names}
+
+
+@dataclass(frozen=True, slots=True)
+class PublicBounds:
+    """What is known before seeing the data: a range or levels for every column, and for the target."""
+
+    columns: dict[str, Any]  # name -> (min, max) or a list of levels
+    target: Any  # (min, max), a list of levels, or None
+    x_bound: float | None
+
+    @classmethod
+    def read(cls, path: Path) -> PublicBounds:
+        """From a TOML file: [columns.NAME] min, max (or levels); [target] min, max or levels; x_bound."""
+        if not path.exists():
+            raise InputError(f"{path} does not exist; write the public bounds there: [columns.NAME] min = 0, max = 1.")
+        try:
+            content = tomllib.loads(path.read_text())
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"{path.name} is not TOML: {error}.") from None
+        unknown = set(content) - {"columns", "target", "x_bound"}
+        if unknown:
+            raise InputError(
+                f"{path.name} has unknown entries {sorted(unknown)}; known are columns, target and x_bound."
+            )
+        columns = content.get("columns")
+        if not isinstance(columns, dict) or not columns:
+            raise InputError(f"{path.name} must have a table [columns.NAME] with min and max for every feature.")
+        bounds = {name: _bound(f"[columns.{name}]", value) for name, value in columns.items()}
+        target = None if "target" not in content else _bound("[target]", content["target"])
+        x_bound = content.get("x_bound")
+        if x_bound is not None and not (isinstance(x_bound, (int, float)) and 0 < x_bound < math.inf):
+            raise InputError(f"x_bound in {path.name} must be a number above 0.")
+        return cls(bounds, target, None if x_bound is None else float(x_bound))
+
+    def names(self) -> list[str]:
+        """Names of the columns of the scaled matrix: one per number, one per level but the first."""
+        return [
+            n for name, b in self.columns.items() for n in ([name] if _is_range(b) else [f"{name}={v}" for v in b[1:]])
+        ]
+
+    def matrix(self, table: dict[str, NDArray[Any]], where: str) -> Array:
+        """Ranges mapped to [-1, 1] (values beyond are left to the estimator's own clipping), levels to 0 and 1."""
+        missing = [name for name in self.columns if name not in table]
+        if missing:
+            raise InputError(f"{where} has no column {missing[0]!r}; its columns are {sorted(table)}.")
+        parts = []
+        for name, bound in self.columns.items():
+            if _is_range(bound):
+                low, high = bound
+                parts.append((numbers(table[name], name) - 0.5 * (low + high)) / (0.5 * (high - low)))
+            else:
+                text = np.array([str(v) for v in table[name]], dtype=object)
+                parts += [(text == str(level)).astype(float) for level in bound[1:]]
+        return np.column_stack(parts)
+
+    def scales(self) -> list[tuple[float, float]]:
+        """(middle, half length) of every column of the matrix; (0, 1) for a level."""
+        found: list[tuple[float, float]] = []
+        for bound in self.columns.values():
+            if _is_range(bound):
+                found.append((0.5 * (bound[0] + bound[1]), 0.5 * (bound[1] - bound[0])))
+            else:
+                found += [(0.0, 1.0)] * (len(bound) - 1)
+        return found
+
+    def unscaled(self, row: Array) -> Array:
+        """A row of the matrix in the units of the data."""
+        return np.array([m + h * v for (m, h), v in zip(self.scales(), row, strict=True)])
+
+    def radius(self) -> float:
+        """sqrt of the number of columns: nothing inside its range is longer."""
+        return self.x_bound or math.sqrt(len(self.columns))
+
+    def to_dict(self) -> dict[str, Any]:
+        """For storage with the model."""
+        return {
+            "columns": {k: list(v) for k, v in self.columns.items()},
+            "target": self.target,
+            "x_bound": self.x_bound,
+        }
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> PublicBounds:
+        """The inverse of :meth:`to_dict`."""
+        columns = {k: _restored(v) for k, v in content["columns"].items()}
+        return cls(columns, _restored(content["target"]), content["x_bound"])
+
+
+def _bound(where: str, value: Any) -> Any:
+    if isinstance(value, dict) and set(value) == {"levels"}:
+        levels = value["levels"]
+        if not isinstance(levels, list) or len(levels) < 2 or len({str(v) for v in levels}) != len(levels):
+            raise InputError(f"{where} levels must be a list of at least two different values.")
+        return [str(v) for v in levels]
+    if not isinstance(value, dict) or set(value) != {"min", "max"}:
+        raise InputError(f"{where} must have min and max, or levels.")
+    low, high = value["min"], value["max"]
+    fine = all(isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v) for v in (low, high))
+    if not fine or not low < high:
+        raise InputError(f"{where} must have finite numbers min < max.")
+    return float(low), float(high)
+
+
+def _restored(value: Any) -> Any:
+    return tuple(value) if value is not None and not isinstance(value[0], str) else value
+
+
+def _is_range(bound: Any) -> bool:
+    return isinstance(bound, tuple)
+
+
+def numbers(column: NDArray[Any], name: str) -> Array:
+    """A column as floats; empty cells are NaN."""
+    try:
+        return np.array([math.nan if v is None or v == "" else float(v) for v in column], dtype=float)
+    except (TypeError, ValueError):
+        pass
+    raise InputError(f"column {name!r} holds text; declare its levels in the bounds file, or remove it.")
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A slope in the units of the data, its 95 % interval (NaN if not known), and half of the column's range."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    reach: float
+
+
+@dataclass(frozen=True, slots=True)
+class FileModel:
+    """A fitted estimator together with the columns and public scales it was fitted on."""
+
+    kind: str
+    target: str
+    bounds: PublicBounds
+    estimator: Any
+
+    @classmethod
+    def fit(
+        cls, table: dict[str, NDArray[Any]], kind: str, target: str, bounds: PublicBounds, where: str, **settings: Any
+    ) -> FileModel:
+        """Check names, scale with the public bounds, fit."""
+        if kind not in MODELS:
+            raise InputError(f"model must be one of {MODELS}, got {kind!r}.")
+        if target not in table:
+            raise InputError(f"{where} has no column {target!r} to predict; its columns are {sorted(table)}.")
+        if target in bounds.columns:
+            raise InputError(
+                f"the target {target!r} is among the columns of the bounds file; describe it under [target]."
+            )
+        extra = sorted(set(table) - set(bounds.columns) - {target})
+        if extra:
+            raise InputError(
+                f"the bounds file says nothing about column {extra[0]!r}; add [columns.{extra[0]}] or drop the column."
+            )
+        if bounds.target is None:
+            what = "levels" if kind == "bayes" else "min and max"
+            raise InputError(f"the bounds file has no [target] with {what}: what values can {target!r} take?")
+        if (kind == "bayes") == _is_range(bounds.target):
+            raise InputError(f"[target] must have {'levels' if kind == 'bayes' else 'min and max'} for model {kind!r}.")
+        X = bounds.matrix(table, where)
+        estimator = _estimator(kind, bounds, settings)
+        if kind == "bayes":
+            y: NDArray[Any] = np.array([str(v) for v in table[target]], dtype=object)
+        else:
+            low, high = bounds.target
+            y = (numbers(table[target], target) - 0.5 * (low + high)) / (0.5 * (high - low))
+        return cls(kind, target, bounds, estimator.fit(X, y))
+
+    def predict(self, table: dict[str, NDArray[Any]], where: str) -> NDArray[Any]:
+        """Predictions in the units of the target; extra columns and the target itself are ignored."""
+        found = self.estimator.predict(self.bounds.matrix(table, where))
+        if self.kind == "bayes":
+            return np.asarray(found)
+        low, high = self.bounds.target
+        return np.asarray(0.5 * (low + high) + 0.5 * (high - low) * found)
+
+    def coefficients(self) -> list[Coefficient]:
+        """Of a linear fit, in the units of the data; last the value in the middle of all ranges."""
+        estimator, (low, high) = self.estimator, self.bounds.target
+        half, names, scales = 0.5 * (high - low), self.bounds.names(), self.bounds.scales()
+        unknown = np.full((len(names) + 1, 2), math.nan)
+        spans = estimator.conf_int() if hasattr(estimator, "covariance_") else unknown
+        found = []
+        for j, (name, (_, reach)) in enumerate(zip(names, scales, strict=True)):
+            unit = half / reach
+            value, ends = float(estimator.coef_[j]) * unit, [float(v) * unit for v in spans[j]]
+            found.append(Coefficient(name, value, ends[0], ends[1], reach))
+        middle = 0.5 * (low + high)
+        ends = [middle + half * float(v) for v in spans[-1]]
+        return [
+            *found,
+            Coefficient("(middle of all ranges)", middle + half * estimator.intercept_, ends[0], ends[1], 0.0),
+        ]
+
+    def to_json(self) -> str:
+        """Everything inside is public."""
+        content = {"schema": SCHEMA, "kind": self.kind, "target": self.target, "bounds": self.bounds.to_dict()}
+        return json.dumps(content | {"model": json.loads(self.estimator.to_json())}, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> FileModel:
+        """The inverse of :meth:`to_json`."""
+        try:
+            content = json.loads(text)
+            parts = content["kind"], content["target"], PublicBounds.from_dict(content["bounds"])
+            schema, model = content["schema"], content["model"]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise InputError("this is not a model that `eptr fit` wrote.") from None
+        if schema != SCHEMA:
+            raise InputError(f"the model has schema {schema!r}; this version of eptr reads {SCHEMA!r}.")
+        return cls(*parts, from_json(json.dumps(model)))
+
+
+def _estimator(kind: str, bounds: PublicBounds, settings: dict[str, Any]) -> Any:
+    bandwidth = settings.pop("bandwidth", None)
+    if kind == "ols":
+        return LinearRegression(x_bound=bounds.radius(), y_bound=1.0, **settings)
+    if kind == "bayes":
+        return BayesClassifier(x_bound=bounds.radius(), classes=list(bounds.target), **settings)
+    if any(not _is_range(b) for b in bounds.columns.values()):
+        raise InputError("kernel regression needs numbers in every column; leave out columns with levels.")
+    # The domain is [-1, 1] on every axis, so a share of the range is twice that long here.
+    return KernelRegressor(domain=(-1.0, 1.0), y_bound=1.0, bandwidth=2.0 * (bandwidth or 0.1), **settings)
+
+
+def write_predictions(path: Path | None, target: str, values: Sequence[Any]) -> str:
+    """One column of predictions as CSV text, written to ``path`` if given."""
+    text = "\n".join([f"predicted {target}", *(str(v) for v in values)]) + "\n"
+    if path is not None:
+        path.write_text(text)
+    return text

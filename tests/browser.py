@@ -1,0 +1,44 @@
+"""A real browser without a screen: does a page load without errors, and is there something in each of its figures?"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import matplotlib.image
+import numpy as np
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+BOXES = """<pre id='boxes'></pre><script>
+document.getElementById('boxes').textContent = JSON.stringify([...document.querySelectorAll('figure svg')].map(e => {
+  const b = e.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; }));
+</script></body>"""
+
+
+def browser():
+    return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+def _run(page, *flags):
+    root = ["--no-sandbox"] if os.getuid() == 0 else []
+    command = [browser(), "--headless", "--disable-gpu", "--hide-scrollbars", "--window-size=1000,2600", *root, *flags]
+    done = subprocess.run(
+        [*command, "--enable-logging=stderr", page.as_uri()], capture_output=True, text=True, timeout=120, check=True
+    )
+    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+
+def look(page: Path):
+    """(console messages, one array of pixels per figure)."""
+    picture, marked = page.with_suffix(".png"), page.with_name(f"{page.stem}-marked.html")
+    _, console = _run(page, f"--screenshot={picture}")
+    marked.write_text(page.read_text(encoding="utf-8").replace("</body>", BOXES), encoding="utf-8")
+    dom, _ = _run(marked, "--dump-dom")
+    boxes = json.loads(html.unescape(re.search(r"<pre id=.boxes.>(.*?)</pre>", dom).group(1)))
+    pixels = np.asarray(matplotlib.image.imread(picture))[:, :, :3]
+    return console, [pixels[int(t) : int(b), int(x0) : int(x1)] for x0, t, x1, b in boxes]

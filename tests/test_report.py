@@ -1,0 +1,148 @@
+"""The HTML report in a real browser, and the files behind it: offline, no console error, figures that show something."""
+
+from __future__ import annotations
+
+import csv
+import re
+
+import numpy as np
+import pytest
+
+from eptr import InputError
+from eptr.files import FileModel, PublicBounds, read_table
+from eptr.report import render
+
+from .browser import browser, look
+
+RANGES = "[columns.age]\nmin = 18\nmax = 90\n[columns.income]\nmin = 0\nmax = 200\n"
+SCORE = RANGES + "[target]\nmin = 0\nmax = 100\n"
+GROUP = RANGES + "[target]\nlevels = ['low', 'high']\n"
+
+
+def people(n=3000):
+    rng = np.random.default_rng(0)
+    age, income = rng.uniform(18, 90, n), rng.uniform(0, 200, n)
+    score = 20 + 0.3 * age + 0.1 * income + 5 * rng.normal(size=n)
+    return age, income, score, np.where(score > 45, "high", "low")
+
+
+def written(folder, kind):
+    age, income, score, group = people()
+    target, values, bounds = ("group", group, GROUP) if kind == "bayes" else ("score", score, SCORE)
+    with (folder / "people.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "income", target])
+        writer.writerows(zip(age, income, values, strict=True))
+    (folder / "bounds.toml").write_text(bounds)
+    return folder / "people.csv", folder / "bounds.toml", target
+
+
+def fitted(folder, kind, **settings):
+    data, bounds, target = written(folder, kind)
+    return FileModel.fit(read_table(data), kind, target, PublicBounds.read(bounds), "people.csv", **settings)
+
+
+@pytest.mark.parametrize("kind", ["ols", "bayes", "kernel"])
+def test_the_report_shows_its_figures_in_a_browser(kind, tmp_path):
+    if browser() is None:
+        pytest.skip("no Chromium; install your system's package of it (Debian: chromium)")
+    page = tmp_path / "report.html"
+    page.write_text(render(fitted(tmp_path, kind)), encoding="utf-8")
+    console, figures = look(page)
+    assert console == []
+    assert len(figures) == 2
+    for pixels in figures:
+        assert pixels.size > 30_000
+        assert np.mean(np.any(pixels < 0.9, axis=2)) > 0.005  # ink
+        assert len(np.unique((pixels.reshape(-1, 3) * 255).astype(int), axis=0)) > 20  # and more than one colour
+
+
+@pytest.mark.parametrize("kind", ["ols", "bayes", "kernel"])
+def test_the_report_is_one_file_that_works_offline(kind, tmp_path):
+    text = render(fitted(tmp_path, kind))
+    outside = re.findall(r"(?:src|href|url)\s*[=(]\s*['\"]?(https?:[^'\" )>]+)", text)
+    assert [u for u in outside if "w3.org" not in u] == []
+    assert "P(M(X)" in text
+    assert "18 … 90" in text
+
+
+def test_a_seeded_report_says_that_it_protects_nobody(tmp_path):
+    with pytest.warns(UserWarning, match="not private"):
+        model = fitted(tmp_path, "ols", random_state=0)
+    assert "protects nobody" in render(model)
+
+
+@pytest.mark.filterwarnings("ignore::eptr.NoReplyWarning")
+def test_no_reply_is_reported_as_such(tmp_path):
+    assert "No reply" in render(fitted(tmp_path, "ols", strategy="tight", epsilon=0.05))
+
+
+def test_slopes_are_in_the_units_of_the_data(tmp_path):
+    model = fitted(tmp_path, "ols", epsilon=8.0)
+    age, income, middle = model.coefficients()
+    assert age.value == pytest.approx(0.3, abs=0.05)
+    assert income.value == pytest.approx(0.1, abs=0.02)
+    assert middle.value == pytest.approx(20 + 0.3 * 54 + 10, abs=1.0)
+    assert age.low < age.value < age.high
+
+
+@pytest.mark.parametrize("kind", ["ols", "bayes", "kernel"])
+def test_models_round_trip_and_ignore_other_columns(kind, tmp_path):
+    model = fitted(tmp_path, kind)
+    table = read_table(tmp_path / "people.csv")
+    again = FileModel.from_json(model.to_json())
+    np.testing.assert_array_equal(again.predict(table, "x"), model.predict(table, "x"))
+    del table[model.target]
+    table["extra"] = table["age"]
+    np.testing.assert_array_equal(again.predict(table, "x"), model.predict(table, "x"))
+
+
+def test_levels_become_columns_without_the_first(tmp_path):
+    (tmp_path / "b.toml").write_text("[columns.sex]\nlevels = ['f', 'm', 'x']\n[target]\nmin = 0\nmax = 1\n")
+    bounds = PublicBounds.read(tmp_path / "b.toml")
+    table = {"sex": np.array(["m", "f", "?"], dtype=object)}
+    assert bounds.names() == ["sex=m", "sex=x"]
+    assert bounds.matrix(table, "t").tolist() == [[1, 0], [0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "columns"),
+        ("[columns.a]\nmin = 1\n", "min and max"),
+        ("[columns.a]\nmin = 1\nmax = 0\n", "min < max"),
+        ("[columns.a]\nmin = 'x'\nmax = 0\n", "finite"),
+        ("[columns.a]\nlevels = ['x']\n", "two different"),
+        ("columns = 3", "columns"),
+        ("[columns.a]\nmin = 0\nmax = 1\n[other]\n", "unknown"),
+        ("x_bound = -1\n[columns.a]\nmin = 0\nmax = 1\n", "x_bound"),
+        ("= nonsense", "TOML"),
+    ],
+)
+def test_bounds_files_that_make_no_sense(content, message, tmp_path):
+    (tmp_path / "b.toml").write_text(content)
+    with pytest.raises(InputError, match=message):
+        PublicBounds.read(tmp_path / "b.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("", "empty"), ("a,b\n", "empty"), ("a,a\n1,2\n", "same name"), ("a,b\n1\n", "more or fewer")],
+)
+def test_tables_that_make_no_sense(text, message, tmp_path):
+    (tmp_path / "d.csv").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_table(tmp_path / "d.csv")
+
+
+def test_parquet_is_read_like_csv(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    age, income, score, _ = people(500)
+    parquet.write_table(pa.table({"age": age, "income": income, "score": score}), tmp_path / "d.parquet")
+    found = read_table(tmp_path / "d.parquet")
+    np.testing.assert_array_equal(found["age"], age)
+    (tmp_path / "bad.parquet").write_text("not parquet")
+    with pytest.raises(InputError, match="not a Parquet"):
+        read_table(tmp_path / "bad.parquet")
