@@ -6,7 +6,7 @@ WORKERS ?= 2
 CONSTRAINTS ?=
 
 .PHONY: demo test test-fast test-oldest lint types clean
-.PHONY: peers compare soak bench bench-accuracy bench-coverage bench-speed bench-sensitivity bench-real choose-defaults
+.PHONY: reproduction peers compare soak bench bench-accuracy bench-coverage bench-speed bench-sensitivity bench-real choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -14,7 +14,7 @@ $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	touch $@
 
 demo: $(VENV)/.installed
-	$(BIN)/python -m eptr.demo
+	$(BIN)/eptr demo
 
 test: $(VENV)/.installed lint types
 	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -q
@@ -66,6 +66,11 @@ peers: $(VENV)/.installed
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/peers.txt diffprivlib scikit-learn opendp
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.peers.compare .venv-peers/bin/python
+
+# Every figure of the paper with its replications (under an hour on two cores), then the claims one by one.
+reproduction: $(VENV)/.installed
+	$(BIN)/eptr reproduce all --out results/reproduction
+	$(BIN)/python -m benchmarks.reproduction
 
 choose-defaults: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.choose_defaults

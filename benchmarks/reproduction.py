@@ -1,0 +1,112 @@
+"""make reproduction: REPRODUCTION.md, claim by claim, from the summaries that `eptr reproduce all` wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from eptr.experiments import EXPERIMENTS
+from eptr.experiments.figures import read_summary
+
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "results" / "reproduction"
+
+CLAIMS = {
+    "bayes-eps": "The ePTR classifier beats DPNB and DPNBSS at every epsilon.",
+    "bayes-n": "Its error falls towards the non-private one as n grows, below the rivals'.",
+    "bayes-imbalance": "It stays ahead when one class is small.",
+    "credit": "It beats DPNB and DPNBSS on credit default data.",
+    "ols-eps": "ePTR least squares beats DPJL, DPGD and the functional mechanism at every epsilon.",
+    "ols-n": "Its error falls with n, below the rivals'.",
+    "wine": "It beats them on wine quality.",
+    "nw-eps": "ePTR kernel regression beats the wavelet estimator at a point, at every epsilon.",
+    "nw-n": "Its error falls with n, below the wavelet estimator's.",
+    "nw-density": "It works for uneven designs, too.",
+    "california": "It beats the wavelet estimator on housing prices.",
+    "nw-function": "(Not in the paper.) The same, for the whole function under one budget.",
+}
+
+
+def verdict(won, total):
+    return "yes" if won == total else "no" if won == 0 else f"at {won} of {total} settings"
+
+
+def best(cells, names, x):
+    found = {m: cells[m, x]["mean"] for m in names if (m, x) in cells}
+    return min(found, key=found.get) if found else None
+
+
+def row(name):
+    experiment, cells = EXPERIMENTS[name], read_summary(FOLDER / f"{name}_summary.csv")
+    ours = [m.name for m in experiment.methods if m.family == "ours" and "refined" in m.name]
+    published = next(m.name for m in experiment.methods if m.family == "published")
+    rivals = [m for m in experiment.methods if m.family == "rival"]
+    as_published = [m.name for m in rivals if "as published" in m.name]
+    repaired = [m.name for m in rivals if "as published" not in m.name and m.private]
+    grid = experiment.grid
+    beats = {
+        kind: sum(cells[published, x]["mean"] < cells[best(cells, names, x), x]["mean"] for x in grid)
+        for kind, names in (("published", as_published), ("repaired", repaired))
+        if names
+    }
+    usable = sum(cells[published, x]["mean"] <= 2.0 * cells["non-private", x]["mean"] for x in grid)
+    ours_win = sum(
+        cells[best(cells, ours, x), x]["mean"] <= cells[best(cells, repaired or as_published, x), x]["mean"]
+        for x in grid
+    )
+    lines = [f"### {name}: {CLAIMS[name]}", "", f"![{name}](results/reproduction/{name}.png)", ""]
+    lines.append(
+        f"- (a) Published algorithm, theorem's noise, within twice the non-private error: {verdict(usable, len(grid))}."
+    )
+    if "published" in beats:
+        lines.append(f"- (b) Better than the rivals as published: {verdict(beats['published'], len(grid))}.")
+    if "repaired" in beats:
+        lines.append(f"- (c) Better than the rivals repaired: {verdict(beats['repaired'], len(grid))}.")
+    lines.append(f"- The refined strategy is at least as good as the best rival: {verdict(ours_win, len(grid))}.")
+    header = ["non-private", f"{published} (replies)", "best rival as published", "best rival repaired", "refined"]
+    lines += ["", f"| {experiment.setting} | {' | '.join(header)} |"]
+    lines.append("|---|---|---|---|---|---|")
+    for x in (grid[0], grid[len(grid) // 2], grid[-1]):
+        cell = lambda m, x=x: "" if m is None else f"{cells[m, x]['mean']:.3g}"  # noqa: E731
+        named = lambda m, x=x: "" if m is None else f"{cells[m, x]['mean']:.3g} ({m})"  # noqa: E731
+        rate = cells[published, x]["release_rate"]
+        lines.append(
+            f"| {x:.4g} | {cell('non-private')} | {cell(published)} ({rate:.0%}) | {named(best(cells, as_published, x))} | "
+            f"{named(best(cells, repaired, x))} | {named(best(cells, ours, x))} |"
+        )
+    return [*lines, ""]
+
+
+INTRODUCTION = """# Reproduction, claim by claim
+
+"Efficient Propose-Test-Release for Optimal Differentially Private Estimation" compares ePTR with competitors on
+simulations and on three real datasets. Here every comparison is made again, with the noise that the theorems ask for,
+with the competitors as published *and* in their strongest honest form, and with our own sharper versions of ePTR.
+Mean errors over the replications of the study; every figure has bands of two standard errors, dashed lines are
+methods that are **not private**.
+
+What the published code does differently, and why its own figures cannot be compared directly: predictors are
+standardised with training means (not private) on credit and wine; on wine the noise is that of another sensitivity at
+all of epsilon; DPNB and DPNBSS scale their noise by private class sizes; the housing figures spend all of epsilon at
+each of twenty queries. "epsilon per query" marks that here.
+
+In short: **the published algorithm beats the rivals as published nearly everywhere, and loses to the same rivals once
+they are repaired.** Its test and noise are ten to a thousand times larger than needed. The refined strategy, with the
+same guarantee, stays within a few per cent of the non-private estimate; where a repaired rival is better still (the
+cosine series on smooth functions), the tables show it.
+"""
+
+
+def main():
+    versions = json.loads((FOLDER / "versions.json").read_text())
+    command = versions.pop("command")
+    made = ", ".join(f"{k} {v}" for k, v in versions.items())
+    lines = [INTRODUCTION, f"Made by `{command} --out results/reproduction` ({made}), then `make reproduction`.", ""]
+    for name in CLAIMS:
+        lines += row(name)
+    (ROOT / "REPRODUCTION.md").write_text("\n".join(lines))
+    print("wrote REPRODUCTION.md")
+
+
+if __name__ == "__main__":
+    main()
