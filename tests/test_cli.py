@@ -48,6 +48,7 @@ def test_a_ledger_from_creation_to_verification(eptr, tmp_path):
     head = eptr("ledger", "head", "study")[1].strip()
     assert len(head) == 64
     assert "all intact" in eptr("ledger", "verify", "study", "--head", head)[1]
+    assert "64 hexadecimal" in eptr("ledger", "verify", "study", "--head", "abc")[2]
     code, _, error = eptr("ledger", "verify", "study", "--head", "0" * 64)
     assert code == 2
     assert "shortened" in error
@@ -106,8 +107,9 @@ def test_fit_charges_a_ledger(eptr, files):
         "--ledger",
         "sqlite:///eptr-budget.db#study",
     )
+    assert eptr(*words, "--out", "nowhere/m.json")[0] == 2  # before anything is charged
     assert eptr(*words)[0] == 0
-    code, _, error = eptr(*words)
+    code, _, error = eptr(*words, "--force")
     assert code == 2
     assert "does not fit" in error
 
@@ -131,18 +133,38 @@ def test_plan_needs_no_data(eptr):
         (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--epsilon", "0"), "epsilon"),
         (("text.csv", "--target", "score", "--bounds", "bounds.toml"), "column 'age' holds text"),
         (("empty.csv", "--target", "score", "--bounds", "bounds.toml"), "empty"),
+        (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--out", "m.html"), "must end in .json"),
+        (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--out", "short.toml"), "must end in .json"),
+        (("gaps.csv", "--target", "score", "--bounds", "bounds.toml"), "column 'age' of gaps.csv has missing values"),
         (("people.xlsx", "--target", "score", "--bounds", "bounds.toml"), ".csv or .parquet"),
     ],
 )
 def test_files_that_do_not_fit_are_sentences(eptr, files, words, message):
     (files / "short.toml").write_text(BOUNDS.replace("[columns.income]\nmin = 0\nmax = 200\n", ""))
     (files / "text.csv").write_text("age,income,score\nelderly,1,2\n")
+    (files / "gaps.csv").write_text(PEOPLE + ",3,40\n")
     (files / "empty.csv").write_text("")
     (files / "people.xlsx").write_text("")
     code, _, error = eptr("fit", *words)
     assert code == 2
     assert message in error
     assert "elderly" not in error
+
+
+def test_rows_with_gaps_can_be_dropped_and_models_are_not_overwritten(eptr, files):
+    (files / "gaps.csv").write_text(PEOPLE + ",3,40\n")
+    words = ("fit", "gaps.csv", "--target", "score", "--bounds", "bounds.toml", "--invalid", "drop")
+    assert eptr(*words)[0] == 0
+    code, _, error = eptr(*words)
+    assert code == 2
+    assert "--force" in error
+    code, _, error = eptr("predict", "model.json", "gaps.csv")
+    assert code == 2
+    assert "missing values" in error
+
+
+def test_version(eptr):
+    assert eptr("--version")[1].startswith("eptr ")
 
 
 def test_predict_without_a_model_is_a_sentence(eptr, files):

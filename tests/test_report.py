@@ -102,7 +102,9 @@ def test_levels_become_columns_without_the_first(tmp_path):
     bounds = PublicBounds.read(tmp_path / "b.toml")
     table = {"sex": np.array(["m", "f", "?"], dtype=object)}
     assert bounds.names() == ["sex=m", "sex=x"]
-    assert bounds.matrix(table, "t").tolist() == [[1, 0], [0, 0], [0, 0]]
+    assert np.array_equal(bounds.matrix(table, "t", drop=True), [[1, 0], [0, 0], [np.nan, np.nan]], equal_nan=True)
+    with pytest.raises(InputError, match="not declared"):
+        bounds.matrix(table, "t")
 
 
 @pytest.mark.parametrize(

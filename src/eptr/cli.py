@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -16,10 +17,14 @@ try:
 except ModuleNotFoundError:  # pragma: no cover - depends on the installation
     sys.exit("The command line needs typer and rich; install them with: pip install 'eptr[cli]'")
 
+from .accounting.filter import MIXING
 from .accounting.ledger import Ledger
 
 app = typer.Typer(
-    help="Differentially private statistics: propose, test, release.", no_args_is_help=True, add_completion=False
+    pretty_exceptions_show_locals=False,  # locals may be private rows
+    help="Differentially private statistics: propose, test, release.",
+    no_args_is_help=True,
+    add_completion=False,
 )
 ledger_app = typer.Typer(help="Budgets that are never forgotten.", no_args_is_help=True)
 app.add_typer(ledger_app, name="ledger")
@@ -28,6 +33,23 @@ out = Console()
 Place = Annotated[str, typer.Option("--ledger", "-l", envvar="EPTR_LEDGER", help="sqlite:///FILE or postgresql://...")]
 Dataset = Annotated[str, typer.Argument(help="Name of the dataset.")]
 HERE = "sqlite:///eptr-budget.db"
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from . import __version__
+
+        print(f"eptr {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def everywhere(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Differentially private statistics: propose, test, release."""
 
 
 @app.command()
@@ -77,17 +99,32 @@ def fit(
     delta: Annotated[float, typer.Option()] = 1e-6,
     strategy: Annotated[str, typer.Option(help="refined, tight or paper.")] = "refined",
     bandwidth: Annotated[float, typer.Option(help="kernel: as a share of each column's range.")] = 0.1,
-    ledger: Annotated[str | None, typer.Option("--ledger", "-l", help="sqlite:///FILE#DATASET to charge.")] = None,
-    to: Annotated[Path, typer.Option("--out", help="Model file; the report goes beside it as .html.")] = Path(
-        "model.json"
-    ),
+    ledger: Annotated[
+        str | None, typer.Option("--ledger", "-l", envvar="EPTR_LEDGER", help="sqlite:///FILE#DATASET to charge.")
+    ] = None,
+    invalid: Annotated[
+        str, typer.Option(help="Missing values, undeclared levels: raise an error, or drop the row.")
+    ] = "raise",
+    to: Annotated[Path, typer.Option("--out", help="Model file; the report goes beside it.")] = Path("model.json"),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing model.")] = False,
     seed: Annotated[int | None, typer.Option(help="Reproducible and NOT private; for trying things out.")] = None,
 ) -> None:
     """Fit privately; print the summary, write the private model as JSON and an HTML report."""
+    from .errors import InputError
     from .files import FileModel, PublicBounds, read_table
     from .report import render
 
+    # Before anything is charged: a result that cannot be written would be a wasted budget.
+    if to.suffix != ".json":
+        raise InputError(f"--out must end in .json, got {to.name!r}; the report goes beside it as .html.")
+    if not to.absolute().parent.is_dir() or not os.access(to.absolute().parent, os.W_OK):
+        raise InputError(f"--out: the folder of {to} does not exist or cannot be written.")
+    if to.exists() and not force:
+        raise InputError(
+            f"{to} exists, and a fit that was paid for is not overwritten; choose another --out, or pass --force."
+        )
     settings = {"epsilon": epsilon, "delta": delta, "strategy": strategy, "ledger": ledger, "random_state": seed}
+    settings["invalid"] = invalid
     if model == "kernel":
         settings["bandwidth"] = bandwidth
     with warnings.catch_warnings():
@@ -105,7 +142,7 @@ def fit(
         table = Table("column", "slope", "2.5 %", "97.5 %")
         for c in fitted.coefficients():
             ends = [f"{v:.5g}" for v in (c.low, c.high) if v == v]
-            table.add_row(c.name, f"{c.value:.5g}", *ends)
+            table.add_row(c.name, *([f"{c.value:.5g}", *ends] if c.determined else ["not determined"]))
         out.print(table)
     elif model == "bayes":
         table = Table("class", "share", *fitted.bounds.names())
@@ -146,7 +183,11 @@ def plan(
     x_bound: Annotated[float | None, typer.Option(help="Default sqrt(FEATURES): columns scaled to [-1, 1].")] = None,
     y_bound: Annotated[float, typer.Option()] = 1.0,
 ) -> None:
-    """Noise and chance of a reply before any data are touched."""
+    """Noise and chance of a reply before any data are touched.
+
+    For columns scaled to [-1, 1] and a target within Y_BOUND; FEATURES counts columns after encoding levels. The noise of a
+    refined fit assumes that the columns can be told apart: a design with weak directions has more.
+    """
     from .errors import InputError
     from .estimators.bayes import BayesClassifier
     from .estimators.kernel import KernelRegressor
@@ -217,9 +258,12 @@ def create(
     simulation: Annotated[
         bool, typer.Option("--simulation", help="Admit seeded releases, which protect nobody.")
     ] = False,
+    mixing: Annotated[
+        float, typer.Option(help="Share of delta kept for mixing kinds after a refined release.")
+    ] = MIXING,
 ) -> None:
     """Open a dataset with a total budget."""
-    Ledger(place).create(dataset, epsilon, delta, simulation=simulation)
+    Ledger(place).create(dataset, epsilon, delta, simulation=simulation, mixing=mixing)
     out.print(
         f"{dataset}: ({epsilon:g}, {delta:g}). Charge it with ledger={f'{place}#{dataset}'!r}.",
         markup=False,
@@ -228,11 +272,11 @@ def create(
 
 
 @ledger_app.command()
-def show(place: Place = HERE) -> None:
+def show(dataset: Annotated[str, typer.Argument(help="Only this one.")] = "", place: Place = HERE) -> None:
     """All datasets: totals, releases and what is left."""
     ledger = Ledger(place)
-    table = Table("dataset", "total epsilon", "total delta", "entries", "left")
-    for name in ledger.datasets():
+    table = Table("dataset", "total epsilon", "total delta", "releases", "left")
+    for name in [dataset] if dataset else ledger.datasets():
         total = ledger.total(name)
         left = str(ledger.remaining(name)).removeprefix("left: ")
         table.add_row(name, f"{total.epsilon:g}", f"{total.delta:g}", str(len(ledger.history(name)) - 1), left)
@@ -300,14 +344,14 @@ def verify(
     """Recompute every hash and every total; names the first broken entry, or a truncation."""
     ledger = Ledger(place)
     ledger.verify(dataset, head)
-    out.print(f"{dataset}: {len(ledger.history(dataset))} entries, all intact.")
+    out.print(f"{dataset}: the opening entry and {len(ledger.history(dataset)) - 1} others, all intact.")
 
 
 def main() -> None:
     """Entry point: an error of ours is a sentence on standard error and exit code 2."""
     try:
         app()
-    except EptrError as error:
+    except (EptrError, OSError) as error:
         console = Console(stderr=True)
         console.print("error:", style="bold red", end=" ")
         console.print(str(error), markup=False, highlight=False, soft_wrap=True)

@@ -73,6 +73,7 @@ class PublicBounds:
     columns: dict[str, Any]  # name -> (min, max) or a list of levels
     target: Any  # (min, max), a list of levels, or None
     x_bound: float | None
+    ignore: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, path: Path) -> PublicBounds:
@@ -83,11 +84,14 @@ class PublicBounds:
             content = tomllib.loads(path.read_text())
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError(f"{path.name} is not TOML: {error}.") from None
-        unknown = set(content) - {"columns", "target", "x_bound"}
+        unknown = set(content) - {"columns", "target", "x_bound", "ignore"}
         if unknown:
             raise InputError(
-                f"{path.name} has unknown entries {sorted(unknown)}; known are columns, target and x_bound."
+                f"{path.name} has unknown entries {sorted(unknown)}; known are columns, target, x_bound and ignore."
             )
+        ignore = content.get("ignore", [])
+        if not isinstance(ignore, list) or not all(isinstance(name, str) for name in ignore):
+            raise InputError(f'ignore in {path.name} must be a list of column names, such as ignore = ["id"].')
         columns = content.get("columns")
         if not isinstance(columns, dict) or not columns:
             raise InputError(f"{path.name} must have a table [columns.NAME] with min and max for every feature.")
@@ -96,7 +100,7 @@ class PublicBounds:
         x_bound = content.get("x_bound")
         if x_bound is not None and not (isinstance(x_bound, (int, float)) and 0 < x_bound < math.inf):
             raise InputError(f"x_bound in {path.name} must be a number above 0.")
-        return cls(bounds, target, None if x_bound is None else float(x_bound))
+        return cls(bounds, target, None if x_bound is None else float(x_bound), tuple(ignore))
 
     def names(self) -> list[str]:
         """Names of the columns of the scaled matrix: one per number, one per level but the first."""
@@ -104,8 +108,11 @@ class PublicBounds:
             n for name, b in self.columns.items() for n in ([name] if _is_range(b) else [f"{name}={v}" for v in b[1:]])
         ]
 
-    def matrix(self, table: dict[str, NDArray[Any]], where: str) -> Array:
-        """Ranges mapped to [-1, 1] (values beyond are left to the estimator's own clipping), levels to 0 and 1."""
+    def matrix(self, table: dict[str, NDArray[Any]], where: str, *, drop: bool = False) -> Array:
+        """Ranges mapped to [-1, 1] (values beyond are left to the estimator's own clipping), levels to 0 and 1.
+
+        A missing value or an undeclared level lies outside the domain: an error, or NaN in that row with ``drop``.
+        """
         missing = [name for name in self.columns if name not in table]
         if missing:
             raise InputError(f"{where} has no column {missing[0]!r}; its columns are {sorted(table)}.")
@@ -113,11 +120,19 @@ class PublicBounds:
         for name, bound in self.columns.items():
             if _is_range(bound):
                 low, high = bound
-                parts.append((numbers(table[name], name) - 0.5 * (low + high)) / (0.5 * (high - low)))
+                values = numbers(table[name], name)
+                known = np.isfinite(values)
+                parts.append((values - 0.5 * (low + high)) / (0.5 * (high - low)))
             else:
                 text = np.array([str(v) for v in table[name]], dtype=object)
-                parts += [(text == str(level)).astype(float) for level in bound[1:]]
-        return np.column_stack(parts)
+                known = np.isin(text.astype(str), bound)
+                parts += [np.where(known, text == level, np.nan) for level in bound[1:]]
+            if not drop and not known.all():
+                what = "missing values" if _is_range(bound) else "a level that is not declared, or missing values"
+                raise InputError(
+                    f"column {name!r} of {where} has {what}; mend it, or give such rows no weight (--invalid drop)."
+                )
+        return np.column_stack(parts).astype(float)
 
     def scales(self) -> list[tuple[float, float]]:
         """(middle, half length) of every column of the matrix; (0, 1) for a level."""
@@ -143,13 +158,14 @@ class PublicBounds:
             "columns": {k: list(v) for k, v in self.columns.items()},
             "target": self.target,
             "x_bound": self.x_bound,
+            "ignore": list(self.ignore),
         }
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> PublicBounds:
         """The inverse of :meth:`to_dict`."""
         columns = {k: _restored(v) for k, v in content["columns"].items()}
-        return cls(columns, _restored(content["target"]), content["x_bound"])
+        return cls(columns, _restored(content["target"]), content["x_bound"], tuple(content["ignore"]))
 
 
 def _bound(where: str, value: Any) -> Any:
@@ -175,6 +191,11 @@ def _is_range(bound: Any) -> bool:
     return isinstance(bound, tuple)
 
 
+def plain(text: str) -> str:
+    """A name as figures can show it: no accidental formulas."""
+    return text.replace("$", r"\$")
+
+
 def numbers(column: NDArray[Any], name: str) -> Array:
     """A column as floats; empty cells are NaN."""
     try:
@@ -186,13 +207,17 @@ def numbers(column: NDArray[Any], name: str) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A slope in the units of the data, its 95 % interval (NaN if not known), and half of the column's range."""
+    """A slope in the units of the data, its 95 % interval (NaN if not known), and half of the column's range.
+
+    An interval wider than anything the target's range allows says nothing: the slope is then not ``determined``.
+    """
 
     name: str
     value: float
     low: float
     high: float
     reach: float
+    determined: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +226,7 @@ class FileModel:
 
     kind: str
     target: str
+    rows: int
     bounds: PublicBounds
     estimator: Any
 
@@ -217,24 +243,24 @@ class FileModel:
             raise InputError(
                 f"the target {target!r} is among the columns of the bounds file; describe it under [target]."
             )
-        extra = sorted(set(table) - set(bounds.columns) - {target})
+        extra = sorted(set(table) - set(bounds.columns) - {target} - set(bounds.ignore))
         if extra:
             raise InputError(
-                f"the bounds file says nothing about column {extra[0]!r}; add [columns.{extra[0]}] or drop the column."
+                f"the bounds file says nothing about column {extra[0]!r}; add [columns.{extra[0]}], or ignore = [{extra[0]!r}]."
             )
         if bounds.target is None:
             what = "levels" if kind == "bayes" else "min and max"
             raise InputError(f"the bounds file has no [target] with {what}: what values can {target!r} take?")
         if (kind == "bayes") == _is_range(bounds.target):
             raise InputError(f"[target] must have {'levels' if kind == 'bayes' else 'min and max'} for model {kind!r}.")
-        X = bounds.matrix(table, where)
+        X = bounds.matrix(table, where, drop=settings.get("invalid") == "drop")
         estimator = _estimator(kind, bounds, settings)
         if kind == "bayes":
             y: NDArray[Any] = np.array([str(v) for v in table[target]], dtype=object)
         else:
             low, high = bounds.target
             y = (numbers(table[target], target) - 0.5 * (low + high)) / (0.5 * (high - low))
-        return cls(kind, target, bounds, estimator.fit(X, y))
+        return cls(kind, target, len(X), bounds, estimator.fit(X, y))
 
     def predict(self, table: dict[str, NDArray[Any]], where: str) -> NDArray[Any]:
         """Predictions in the units of the target; extra columns and the target itself are ignored."""
@@ -254,17 +280,32 @@ class FileModel:
         for j, (name, (_, reach)) in enumerate(zip(names, scales, strict=True)):
             unit = half / reach
             value, ends = float(estimator.coef_[j]) * unit, [float(v) * unit for v in spans[j]]
-            found.append(Coefficient(name, value, ends[0], ends[1], reach))
+            found.append(Coefficient(name, value, ends[0], ends[1], reach, not spans[j, 1] - spans[j, 0] > 4.0))
         middle = 0.5 * (low + high)
         ends = [middle + half * float(v) for v in spans[-1]]
-        return [
-            *found,
-            Coefficient("(middle of all ranges)", middle + half * estimator.intercept_, ends[0], ends[1], 0.0),
-        ]
+        known, value = not spans[-1, 1] - spans[-1, 0] > 4.0, middle + half * estimator.intercept_
+        return [*found, Coefficient(f"{self.target} at the middle", value, ends[0], ends[1], 0.0, known)]
+
+    def warnings(self) -> list[str]:
+        """What a reader of the estimate should know, from public numbers alone."""
+        release, found = self.estimator.release_, []
+        noisy = getattr(self.estimator, "noisy_directions_", 0)
+        if noisy:
+            found.append(
+                f"{noisy} direction(s) of the design are mostly privacy noise: some slopes cannot be told apart. Tighter "
+                "ranges in the bounds file (or x_bound), more rows, a larger epsilon or fewer columns help."
+            )
+        if release.delta > 1.0 / self.rows:
+            advice = f"Use {0.01 / self.rows:.1g} or less."
+            found.append(f"delta = {release.delta:g} is above 1/n: it allows publishing some rows in clear. {advice}")
+        if release.epsilon > 10.0:
+            found.append(f"epsilon = {release.epsilon:g} guarantees next to nothing; 1 is usual, 10 is large.")
+        return found
 
     def to_json(self) -> str:
         """Everything inside is public."""
-        content = {"schema": SCHEMA, "kind": self.kind, "target": self.target, "bounds": self.bounds.to_dict()}
+        content = {"schema": SCHEMA, "kind": self.kind, "target": self.target, "rows": self.rows}
+        content["bounds"] = self.bounds.to_dict()
         return json.dumps(content | {"model": json.loads(self.estimator.to_json())}, indent=1)
 
     @classmethod
@@ -272,7 +313,7 @@ class FileModel:
         """The inverse of :meth:`to_json`."""
         try:
             content = json.loads(text)
-            parts = content["kind"], content["target"], PublicBounds.from_dict(content["bounds"])
+            parts = content["kind"], content["target"], content["rows"], PublicBounds.from_dict(content["bounds"])
             schema, model = content["schema"], content["model"]
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError("this is not a model that `eptr fit` wrote.") from None

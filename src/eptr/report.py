@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .files import FileModel
+from .files import Coefficient, FileModel, plain
 from .privacy.gaussian import gaussian_mu
 
 __all__ = ["render"]
@@ -32,11 +32,14 @@ def render(model: FileModel) -> str:
     """A complete page: what was released, the guarantee, the bounds, the estimate as a figure, and the price of privacy."""
     release = model.estimator.release_
     title = {"ols": "Least squares", "bayes": "Bayes classifier", "kernel": "Kernel regression"}[model.kind]
+    columns = len(model.bounds.columns)
+    publish = " This page holds released numbers only; it may be published with the model." if release.private else ""
     pieces = [
         f"<h1>{title}: {html.escape(model.target)}</h1>",
-        f"<p class='note'>{len(model.bounds.columns)} columns, strategy “{html.escape(release.strategy)}”. "
-        "This page holds released numbers only; it may be published with the model.</p>",
+        f"<p class='note'>{model.rows:,} rows, {columns} column{'s' if columns > 1 else ''}, strategy "
+        f"“{html.escape(release.strategy)}”.{publish}</p>",
         _guarantee(release),
+        *(f"<p class='claim bad'>{html.escape(text)}</p>" for text in model.warnings()),
         "<h2>What was released</h2>",
         *_estimates(model),
         "<h2>Bounds declared beforehand</h2>",
@@ -61,8 +64,8 @@ def _guarantee(release: Any) -> str:
     return (
         f"<p class='claim'>(ε, δ) = ({e}, {d}): for any two datasets X, X&prime; of the same size that differ in one row, and "
         f"every set B of outcomes, P(M(X) ∈ B) ≤ e<sup>{e}</sup> P(M(X&prime;) ∈ B) + {d}.</p>"
-        "<p>In words: whoever sees this page learns almost nothing about one person. If that person's row were replaced by any "
-        f"other, the chance of everything written here changes by at most a factor {factor:.3g}, up to a chance of {d}.</p>"
+        "<p>In words: if one person's row were replaced by any other, the chance of everything written here would change by at "
+        f"most a factor {factor:.3g}, up to a chance of {d}.</p>"
     )
 
 
@@ -78,12 +81,12 @@ def _estimates(model: FileModel) -> list[str]:
 
 def _coefficients(model: FileModel) -> list[str]:
     found = model.coefficients()
-    rows = [[c.name, f"{c.value:.4g}", "" if math.isnan(c.low) else f"{c.low:.4g} … {c.high:.4g}"] for c in found]
+    rows = [[c.name, f"{c.value:.4g}", _interval(c)] if c.determined else [c.name, "", "not determined"] for c in found]
     table = _table(["column", "slope", "95 % interval"], rows)
     known = not math.isnan(found[0].low)
     note = "Slopes per unit of the column. Intervals count sampling error and privacy noise."
     note = note if known else "This strategy releases no uncertainty; strategy “refined” does."
-    slopes = [c for c in found if c.reach]
+    slopes = [c for c in found if c.reach and c.determined]
     names = [c.name for c in slopes]
 
     def paint(axis: Any) -> None:
@@ -92,12 +95,17 @@ def _coefficients(model: FileModel) -> list[str]:
         spread = np.array([0.5 * (c.high - c.low) * c.reach if known else 0.0 for c in slopes])
         axis.errorbar(middle, places, xerr=spread, fmt="o", color="#D55E00", capsize=3 if known else 0)
         axis.axvline(0.0, color="#999999", lw=1)
-        axis.set_yticks(places, names)
+        axis.set_yticks(places, [plain(n) for n in names])
         axis.set_ylim(-0.6, len(names) - 0.4)
-        axis.set_xlabel(f"change of {model.target} over half of the column's range")
+        axis.set_xlabel(f"change of {plain(model.target)} over half of the column's range")
 
     caption = "Coefficients, comparable across columns" + (", with 95 % intervals." if known else ".")
-    return [table, f"<p class='note'>{note}</p>", _figure(paint, caption, 0.4 * len(names) + 1.2)]
+    figure = [_figure(paint, caption, 0.4 * len(names) + 1.2)] if slopes else []
+    return [table, f"<p class='note'>{note}</p>", *figure]
+
+
+def _interval(coefficient: Coefficient) -> str:
+    return "" if math.isnan(coefficient.low) else f"{coefficient.low:.4g} … {coefficient.high:.4g}"
 
 
 def _means(model: FileModel) -> list[str]:
@@ -110,8 +118,8 @@ def _means(model: FileModel) -> list[str]:
 
     def paint(axis: Any) -> None:
         image = axis.imshow(estimator.means_, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
-        axis.set_xticks(range(len(names)), names, rotation=30, ha="right")
-        axis.set_yticks(range(len(rows)), [r[0] for r in rows])
+        axis.set_xticks(range(len(names)), [plain(n) for n in names], rotation=30, ha="right")
+        axis.set_yticks(range(len(rows)), [plain(r[0]) for r in rows])
         axis.figure.colorbar(image, ax=axis, label="−1: low end, 1: high end")  # noqa: RUF001
 
     size = 0.5 * len(rows) + 1.8
@@ -135,7 +143,7 @@ def _surface(model: FileModel) -> list[str]:
 
         def paint(axis: Any) -> None:
             axis.plot(axis_values(names[0]), values, color="#D55E00", lw=2)
-            axis.set(xlabel=names[0], ylabel=model.target)
+            axis.set(xlabel=plain(names[0]), ylabel=plain(model.target))
 
         return [_figure(paint, "The released function.", 3.2)]
     points = np.zeros((len(grid) ** 2, len(names)))
@@ -146,8 +154,8 @@ def _surface(model: FileModel) -> list[str]:
         image = axis.pcolormesh(
             axis_values(names[0]), axis_values(names[1]), values, cmap="viridis", shading="auto", rasterized=True
         )
-        axis.set(xlabel=names[0], ylabel=names[1])
-        axis.figure.colorbar(image, ax=axis, label=model.target)
+        axis.set(xlabel=plain(names[0]), ylabel=plain(names[1]))
+        axis.figure.colorbar(image, ax=axis, label=plain(model.target))
 
     rest = "" if len(names) == 2 else " Other columns are in the middle of their range."
     return [_figure(paint_plane, f"The released function over the first two columns.{rest}", 3.8)]
@@ -157,9 +165,7 @@ def _bounds(model: FileModel) -> str:
     rows = []
     for name, bound in [*model.bounds.columns.items(), (f"{model.target} (target)", model.bounds.target)]:
         rows.append([name, f"{bound[0]:g} … {bound[1]:g}" if isinstance(bound, tuple) else ", ".join(bound)])
-    note = (
-        "<p class='note'>Values beyond a range, and rows longer than the bound on their norm, count with the bound.</p>"
-    )
+    note = "<p class='note'>Values beyond a range are cut or weighted down, and so are rows longer than the bound.</p>"
     norm = [["norm of a scaled row", f"{model.bounds.radius():.4g}"]] if model.kind != "kernel" else []
     return _table(["column", "declared"], rows + norm) + note
 

@@ -98,6 +98,9 @@ def test_mixtures_and_bare_claims():
     assert mixed.epsilon(1e-5) < 2.5
     assert compose([Cost(0.5, 1e-7, "basic", 0.0)] * 2).epsilon(2e-7) == 1.0
     assert compose([Cost(0.5, 1e-7, "basic", 0.0)] * 2).epsilon(1e-8) == math.inf
+    assert compose([TIGHT, Cost(5.0, 1e-7, "unheard of", 0.0)]).epsilon(2e-6) > 5.0
+    failing = Cost(1.0, 1e-5, "approximate-gaussian", 0.01, failure=1e-7, parts=10)
+    assert compose([failing]).delta(2.0) >= 1e-6
     approximate = Cost(1.0, 1e-6, "approximate-gaussian", 0.2, failure=1e-7)
     assert compose([approximate] * 3).delta(2.0) >= 3e-7
 

@@ -131,6 +131,8 @@ def _largest_pure(total, level, mu):
         Cost(1.0, 1e-6, "gaussian", 0.0),
         Cost(1.0, 1e-6, "gaussian", math.inf),
         Cost(1.0, 1e-6, "basic", 0.0, parts=0),
+        Cost(1e-9, 0.0, "gaussian", 50.0),  # claims less than its mu costs
+        Cost(1.0, 1e-6, "rdp", 0.0),
     ],
 )
 def test_costs_without_sense_are_refused(cost):

@@ -401,3 +401,56 @@ def test_a_thread_that_dies_leaves_the_budget_consistent(study):
     thread.join()
     study.charge(COST, private=True)
     assert len(study.history()) == 2
+
+
+def appended(ledger, raw, kind, content, totals=None):
+    """What a forger who knows the format can append: a well-hashed entry with a content of his choice."""
+    last = ledger.history()[-1]
+    forged = last.next(last.time, "forger", "x", kind, content, totals or last.totals)
+    row = forged.to_dict() | {"content": json.dumps(forged.content), "totals": json.dumps(forged.totals)}
+    raw.execute(f"INSERT INTO eptr_entry ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
+
+
+COST_FIELDS = {"epsilon": 50.0, "delta": 1e-6, "kind": "basic", "mu": 0.0, "p0": None, "failure": 0.0, "parts": 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "message"),
+    [
+        ("charge", COST_FIELDS | {"private": True, "reservation": 77}, "does not exist"),
+        ("charge", COST_FIELDS | {"private": False}, "not private"),
+        (
+            "reserve",
+            COST_FIELDS | {"epsilon": 1e-6, "delta": 1e-9, "count": 1000, "each": COST_FIELDS},
+            "below their price",
+        ),
+        ("gift", COST_FIELDS, "neither"),
+        ("charge", {}, "no sense"),
+        ("charge", COST_FIELDS | {"private": True}, "totals"),
+    ],
+)
+def test_a_well_hashed_forgery_is_still_found(chain, kind, content, message):
+    ledger, raw = chain
+    head = ledger.head()
+    appended(ledger, raw, kind, content)
+    with pytest.raises(LedgerError, match=message):
+        ledger.verify(head=head)
+
+
+def test_a_changed_reservation_cannot_be_drawn_on(file):
+    ledger = Ledger(f"sqlite:///{file}")
+    reserved = ledger.reserve("study", count=1, epsilon=0.5, delta=1e-6)
+    ledger.account("study").charge(COST, private=True)
+    raw = sqlite3.connect(file, isolation_level=None)
+    raw.execute("""UPDATE eptr_entry SET content = replace(content, '"count": 1', '"count": 9') WHERE number = 1""")
+    raw.close()
+    with pytest.raises(LedgerError, match="entry 1"):
+        Ledger(reserved.url).charge(forecast_test("tight", 0.5, 1e-6).cost, private=True)
+
+
+@pytest.mark.filterwarnings("ignore::eptr.NoReplyWarning")
+def test_a_reservation_can_be_passed_as_it_is(study):
+    reserved = study.reserve(study.dataset, count=2, epsilon=0.5, delta=1e-6)
+    LinearRegression(0.5, 1e-6, 3.0, 2.0, strategy="tight", ledger=reserved).fit(*data())
+    with pytest.raises(BudgetError, match="2 x tight"):
+        LinearRegression(0.5, 1e-6, 3.0, 2.0, ledger=reserved).fit(*data())

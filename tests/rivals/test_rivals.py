@@ -268,3 +268,39 @@ def test_series_correct_for_the_density_of_the_design():
         truth = np.cos(3 * points[:, 0])
         assert np.mean((right - truth) ** 2) < 0.2 * np.mean((wrong - truth) ** 2)
         assert math.sqrt(np.mean((right - truth) ** 2)) < 0.12
+
+
+def test_clipped_gradients_are_clipped_however_small_or_large_the_numbers():
+    """A row whose squares underflow, next to a response nobody bounded, must not slip through the clipping."""
+    X, y = np.zeros((100, 1)), np.zeros(100)
+    model = rivals.DPGD(
+        1.0, 1e-3, x_bound=1.0, y_bound=1.0, fit_intercept=False, form="clipped", steps=1, random_state=0
+    )
+    plain = clone(model).fit(X, y).coef_[0]
+    for x, target in ((1e-170, 1e180), (1e-300, 1e300), (1e200, 1e200), (1e-160, 1e149)):
+        X[0], y[0] = x, target
+        assert abs(clone(model).fit(X, y).coef_[0] - plain) <= 0.9 * 5.0 / 100 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("n", "c0"), [(100, 0.07), (200, 0.07), (100, 0.29), (300, 0.11)])
+def test_the_distance_of_ptr_moves_by_one_step_at_a_time(n, c0, monkeypatch):
+    """c0 n is rarely whole in floats; one row more or less must still be one step."""
+    from eptr.rivals import ptr
+
+    seen = []
+    monkeypatch.setattr(
+        ptr, "Proposal", lambda value, alpha, distance: seen.append(distance) or eptr.Proposal(value, alpha, distance)
+    )
+    for small in range(2, n // 2):
+        y = np.zeros(n, dtype=int)
+        y[:small] = 1
+        rivals.PTR(1.0, 1e-3, x_bound=1.0, classes=[0, 1], c0=c0, random_state=0).fit(np.zeros((n, 1)), y)
+    assert set(np.diff(seen)) <= {0.0, 1.0}
+
+
+def test_slope_distances_of_neighbours_differ_by_one_at_most():
+    x = np.append(np.full(12, np.sqrt(0.2)), np.zeros(3))
+    for k in range(12):
+        other = x.copy()
+        other[k] = 0.0
+        assert abs(slope_distance(x, 2.0) - slope_distance(other, 2.0)) <= 1

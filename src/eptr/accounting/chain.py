@@ -10,7 +10,8 @@ from typing import Any
 
 from ..privacy.mechanism import Cost
 from .budget import Budget
-from .filter import Spent
+from .compose import compose
+from .filter import Spent, check_cost
 
 __all__ = ["Entry", "first_break"]
 
@@ -62,27 +63,56 @@ class Entry:
 
 def first_break(entries: list[Entry]) -> str | None:
     """What is wrong with the first entry that does not follow from the ones before it, or None."""
-    previous: Entry | None = None
     for number, entry in enumerate(entries):
         name = f"entry {number} ({entry.time:%Y-%m-%d %H:%M:%S}, {entry.what})"
         if entry.number != number:
             return f"entry {number} is missing"
         if not entry.intact:
             return f"{name} does not have the content it was written with"
-        if entry.previous != (previous.hash if previous else ""):
+        if entry.previous != (entries[number - 1].hash if number else ""):
             return f"{name} does not follow the entry before it"
-        if entry.totals != _recomputed(entries[0], previous, entry):
-            return f"{name} carries totals that do not follow from the charges"
-        previous = entry
+        try:
+            fault = _fault(entries[:number], entry)
+        except (KeyError, TypeError, ValueError):
+            fault = "has a content that makes no sense"
+        if fault is not None:
+            return f"{name} {fault}"
     return None
 
 
-def _recomputed(opening: Entry, previous: Entry | None, entry: Entry) -> dict[str, str | bool] | None:
-    if previous is None:
-        return Spent().to_dict()
-    if "reservation" in entry.content:
-        return previous.totals
-    cost = Cost(**{k: entry.content[k] for k in Cost.__slots__})
-    budget = Budget(opening.content["epsilon"], opening.content["delta"])
-    after = Spent.from_dict(previous.totals).charged(cost, budget, opening.content["mixing"])
-    return None if after is None else after.to_dict()
+def _fault(before: list[Entry], entry: Entry) -> str | None:
+    """Whether the totals follow from the charges, and draws and prices from the reservations."""
+    if not before:
+        fine = entry.kind == "create" and entry.totals == Spent().to_dict()
+        return None if fine else "does not open the chain"
+    opening, previous, content = before[0].content, before[-1], entry.content
+    if entry.kind not in ("charge", "reserve"):
+        return "is neither a charge nor a reservation"
+    if entry.kind == "charge" and not content["private"] and not opening["simulation"]:
+        return "is not private, in a dataset that is no simulation"
+    cost = Cost(**{k: content[k] for k in Cost.__slots__})
+    check_cost(cost)
+    if "reservation" in content:
+        return _draw_fault(before, entry)
+    if entry.kind == "reserve":
+        each = Cost(**content["each"])
+        if compose([each] * content["count"]).epsilon(cost.delta) > cost.epsilon * (1.0 + 1e-9):
+            return "reserves releases below their price"
+    after = Spent.from_dict(previous.totals).charged(
+        cost, Budget(opening["epsilon"], opening["delta"]), opening["mixing"]
+    )
+    fits = after is not None and after.to_dict() == entry.totals
+    return None if fits else "carries totals that do not follow from the charges"
+
+
+def _draw_fault(before: list[Entry], entry: Entry) -> str | None:
+    number, content = entry.content["reservation"], entry.content
+    terms = before[number] if 0 < number < len(before) else None
+    if terms is None or terms.kind != "reserve":
+        return "draws on a reservation that does not exist"
+    if {k: content[k] for k in Cost.__slots__} != terms.content["each"]:
+        return "draws something else than was reserved"
+    used = sum(e.content.get("reservation") == number for e in before)
+    if used >= terms.content["count"]:
+        return "draws more than was reserved"
+    return None if entry.totals == before[-1].totals else "carries totals that do not follow from the charges"

@@ -33,6 +33,7 @@ _ARITHMETIC = 1e-13
 _CELLS = 8
 _TESTED = ("ladder", "logistic", "laplace")
 _GAUSSIAN = ("gaussian", "approximate-gaussian")
+_KNOWN = (*_TESTED, *_GAUSSIAN)  # anything else counts by its bare claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +88,11 @@ class Composition:
     @property
     def _lost(self) -> float:
         """Deltas that add up whatever the method: failures of approximate parts, bare claims."""
-        return math.fsum(c.delta if c.kind == "basic" else c.failure for c in self.costs)
+        return math.fsum(c.failure * c.parts if c.kind in _KNOWN else c.delta for c in self.costs)
 
     @property
     def _claimed(self) -> float:
-        return math.fsum(c.epsilon for c in self.costs if c.kind == "basic")
+        return math.fsum(c.epsilon for c in self.costs if c.kind not in _KNOWN)
 
     def _basic_epsilon(self, delta: float) -> float:
         enough = math.fsum(c.delta for c in self.costs) <= delta * (1.0 + 1e-12)

@@ -12,13 +12,14 @@ from fractions import Fraction
 from typing import Any
 
 from ..errors import InputError, PrivacyError
-from ..privacy.gaussian import gaussian_epsilon, gaussian_mu
+from ..privacy.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
 from ..privacy.mechanism import Cost
 from .budget import Budget
 
 __all__ = ["Remaining", "Spent"]
 
 _GAUSSIAN = ("gaussian", "approximate-gaussian")
+KINDS = (*_GAUSSIAN, "ladder", "logistic", "laplace", "basic")
 # Of the delta left at the first Gaussian release, kept for basic composition of everything that follows.
 MIXING = 0.2
 # Of the rest, for the failures of approximate releases, if the first is one.
@@ -115,17 +116,17 @@ class Spent:
         """The budget that was left at the first Gaussian release."""
         return Fraction(total.epsilon) - self.epsilon_before, Fraction(total.delta) - self.delta_before
 
-    def _mu_cap(self, total: Budget) -> Fraction:
+    def _mu_cap(self, total: Budget, mixing: float = MIXING) -> Fraction:
         epsilon, delta = self._rest(total)
-        share = self.gaussian if self.frozen else Fraction(1 - MIXING)
-        if epsilon <= 0 or delta <= 0 or not share:
+        share = self.gaussian if self.frozen else 1 - Fraction(mixing)
+        if epsilon <= 0 or float(share * delta) <= 1e-300:
             return Fraction(0)
         return Fraction(gaussian_mu(float(epsilon) * (1.0 - 1e-15), float(share * delta) * (1.0 - 1e-15)))
 
-    def remaining(self, total: Budget) -> Remaining:
+    def remaining(self, total: Budget, mixing: float = MIXING) -> Remaining:
         """What is left, rounded down."""
         epsilon, delta = self._rest(total)
-        square = Fraction(0) if self.mixed else max(Fraction(0), self._mu_cap(total) ** 2 - self.squares)
+        square = Fraction(0) if self.mixed else max(Fraction(0), self._mu_cap(total, mixing) ** 2 - self.squares)
         if self.frozen:
             epsilon, delta = epsilon - self.epsilon_all, (1 - self.gaussian - self.failing) * delta - self.delta_all
         if epsilon <= 0 or delta <= 0:
@@ -150,9 +151,15 @@ def _covers(total: Budget, epsilon: Fraction, delta: Fraction) -> bool:
 
 
 def check_cost(cost: Cost) -> None:
-    """A cost that makes no sense is refused before it reaches the totals."""
+    """A cost that makes no sense, or claims less than its mechanism, is refused before it reaches the totals."""
     numbers = (cost.epsilon, cost.delta, cost.mu, cost.failure)
     if not all(math.isfinite(x) and x >= 0.0 for x in numbers) or cost.epsilon <= 0.0 or cost.parts < 1:
         raise PrivacyError("the cost must have finite numbers, epsilon above 0 and at least one part.")
-    if cost.kind in _GAUSSIAN and cost.mu <= 0.0:
-        raise PrivacyError("a Gaussian cost must name its mu.")
+    if cost.kind not in KINDS:
+        raise PrivacyError(f"the cost must be of a known kind ({', '.join(KINDS)}), got {cost.kind!r}.")
+    if cost.kind in _GAUSSIAN:
+        if cost.mu <= 0.0:
+            raise PrivacyError("a Gaussian cost must name its mu.")
+        true = gaussian_delta(cost.epsilon, cost.mu * math.sqrt(cost.parts)) + cost.parts * cost.failure
+        if true > cost.delta * (1.0 + 1e-9):
+            raise PrivacyError(f"a Gaussian cost of mu={cost.mu:g} is not ({cost.epsilon:g}, {cost.delta:g})-DP.")

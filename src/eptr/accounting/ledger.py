@@ -132,11 +132,12 @@ class Ledger:
                 after = Spent.from_dict(last.totals)
             else:
                 spent = Spent.from_dict(last.totals)
-                found = spent.charged(cost, budget, opening.content["mixing"])
+                mixing = opening.content["mixing"]
+                found = spent.charged(cost, budget, mixing)
                 if found is None:
                     raise BudgetError(
                         f"the release costs ({cost.epsilon:g}, {cost.delta:g}) and does not fit in what {dataset!r} has left of "
-                        f"({budget.epsilon:g}, {budget.delta:g}); {spent.remaining(budget)}. Nothing was drawn."
+                        f"({budget.epsilon:g}, {budget.delta:g}); {spent.remaining(budget, mixing)}. Nothing was drawn."
                     )
                 after, content = found, _content(cost)
             entry = last.next(
@@ -176,7 +177,7 @@ class Ledger:
             if after is None:
                 raise BudgetError(
                     f"reserving costs ({cost.epsilon:.6g}, {cost.delta:g}) together and does not fit; "
-                    f"{spent.remaining(budget)}."
+                    f"{spent.remaining(budget, opening.content['mixing'])}."
                 )
             content = _content(cost) | {"count": count, "each": _content(one)}
             entry = last.next(_after(last.time), _user(), f"{count} x {strategy}", "reserve", content, after.to_dict())
@@ -187,7 +188,7 @@ class Ledger:
     def remaining(self, dataset: str | None = None) -> Remaining:
         """What is left of a dataset's budget."""
         opening, last = self._ends(dataset)
-        return Spent.from_dict(last.totals).remaining(_budget(opening))
+        return Spent.from_dict(last.totals).remaining(_budget(opening), opening.content["mixing"])
 
     def total(self, dataset: str | None = None) -> Budget:
         """The total budget of a dataset."""
@@ -206,6 +207,8 @@ class Ledger:
     def verify(self, dataset: str | None = None, head: str | None = None) -> None:
         """Recompute every hash and every total; raise :class:`LedgerError` naming the first entry that is wrong."""
         name = self._named(dataset)
+        if head is not None and not (len(head) == 64 and set(head) <= set("0123456789abcdef")):
+            raise InputError("head must be the 64 hexadecimal digits that head() printed.")
         entries = self.history(name)
         broken = first_break(entries)
         if broken is not None:
@@ -248,16 +251,18 @@ class Ledger:
             yield session, found[0], found[-1]
 
     def _draw_on_reservation(self, session: Any, dataset: str, cost: Cost) -> dict[str, Any]:
-        entries = [
-            e for e in session.entries(dataset) if e.number == self.reservation or _draws_on(e, self.reservation)
-        ]
+        chain = session.entries(dataset)
+        broken = first_break(chain)
+        if broken is not None:
+            raise LedgerError(f"the ledger of {dataset!r} was changed: {broken}.")
+        entries = [e for e in chain if e.number == self.reservation or _draws_on(e, self.reservation)]
         if not entries or entries[0].kind != "reserve":
             raise LedgerError(f"{dataset!r} has no reservation number {self.reservation}.")
         terms = entries[0].content
         if _content(cost) != terms["each"]:
             raise BudgetError(
-                f"the reservation is for releases of ({terms['each']['epsilon']:g}, {terms['each']['delta']:g}) of kind "
-                f"{terms['each']['kind']!r} with the declared settings; this one differs. Nothing was drawn."
+                f"the reservation is for {entries[0].what!r} at ({terms['each']['epsilon']:g}, {terms['each']['delta']:g}) each; "
+                "this release has another strategy or budget and differs. Nothing was drawn."
             )
         used = len(entries) - 1
         if used >= terms["count"]:
@@ -279,6 +284,8 @@ def open_account(ledger: Any, what: str) -> SupportsCharge | None:
     """What ``ledger=`` means everywhere: None, a string, a Ledger, or any object with ``charge``."""
     if ledger is None:
         return None
+    if isinstance(ledger, Reservation):
+        ledger = ledger.url
     if isinstance(ledger, str):
         ledger = Ledger(ledger)
     if not hasattr(ledger, "charge"):

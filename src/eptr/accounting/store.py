@@ -31,7 +31,7 @@ def open_store(url: str) -> Store:
         raise InputError(
             "the ledger string must look like 'sqlite:///budget.db#study' or 'postgresql:///?service=study#study'."
         ) from None
-    if parsed.password is not None or "password" in parsed.query:
+    if parsed.password is not None or {"password", "sslpassword"} & set(parsed.query):
         raise InputError(
             "a ledger string must not hold a password: it is stored with the model's settings. Use a service file "
             "('postgresql:///?service=NAME'), a password file or the environment (PGPASSWORD)."

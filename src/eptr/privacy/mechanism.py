@@ -294,7 +294,7 @@ def _draw(
 ) -> Release:
     noise = noise_source(random_state)
     if isinstance(ledger, str):
-        raise InputError(f"ledger must be an object here; pass ledger=eptr.Ledger({ledger!r}).")
+        raise InputError("ledger must be an object here; pass ledger=eptr.Ledger('...') with that string.")
     if ledger is not None:
         ledger.charge(plan.cost, private=noise.private, what=strategy)
     scale = round_up(alpha * plan.noise)

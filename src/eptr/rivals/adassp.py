@@ -81,7 +81,7 @@ class AdaSSP(LinearRival):
         sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=self.form == "repaired")
         noise = self._charged(cost)
         # An eigenvalue solver errs by far less than what is added here. proof: statistics
-        low_sd = low_sd * (1.0 + 1e-9) + 128.0 * p * p * 2.0**-53 * n * R * R / budget.mu
+        low_sd *= 1.0 + 1e-9 + 128.0 * p * p * 2.0**-53 * n  # relative to the sensitivity R^2
         low = max(float(noise.gaussian(np.array(smallest_eigenvalue(sums.gram)), low_sd)) - margin, 0.0)
         upper = np.triu_indices(p, 1)
         gram = np.diag(noise.gaussian(np.diag(sums.gram).copy(), gram_sd))

@@ -91,7 +91,8 @@ class DPGD(LinearRival):
             noise = self._charged(cost)
             theta = self._descend_clipped(problem, noise, steps, scale, eta, clip)
             return theta, self._released(theta, eta * scale / n, cost, noise)
-        diameter = sharp_numerator(R, Y, C, p) * (1.0 + 1e-9)  # proof: gradient
+        # The product of exact sums with theta rounds by at most p 2^-52 n R (Y + R C). proof: gradient
+        diameter = sharp_numerator(R, Y, C, p) * (1.0 + 1e-9) + 2.0 * p * 2.0**-52 * n * R * (Y + R * C)
         if self.form == "repaired":
             cost, scale = self._gaussian_cost(budget), diameter * math.sqrt(steps) / budget.mu * (1.0 + 1e-12)
         else:
@@ -119,11 +120,15 @@ class DPGD(LinearRival):
             residual = y - x @ theta
             if keep is not None:
                 residual = np.where(keep, residual, 0.0)
-            size = np.sqrt(np.einsum("ij,ij->i", x, x)) * np.abs(residual)
+            rows = x * residual[:, None]
+            rows[~np.isfinite(rows).all(axis=1)] = 0.0  # an overflow counts as nothing
+            # The norm of what is summed, scaled first: no square can vanish or overflow. proof: gradient
+            largest = np.abs(rows).max(axis=1)
+            scaled = rows / np.where(largest > 0.0, largest, 1.0)[:, None]
+            size = largest * np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
             safe = clip * (1.0 - (x.shape[1] + 16) * 2.0**-52)
-            factor = np.where(size > safe, safe / np.maximum(size, safe), 1.0)
-            rows = x * np.nan_to_num(residual * factor)[:, None]  # an overflow counts as nothing
-            return (toward_zero(np.nan_to_num(rows), grid).sum(axis=0),)
+            rows *= np.where(size > safe, safe / np.maximum(size, safe), 1.0)[:, None]
+            return (toward_zero(rows, grid).sum(axis=0),)
 
         for _ in range(steps):
             (total,) = problem.rows.sum(gradients)

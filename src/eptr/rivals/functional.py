@@ -78,10 +78,11 @@ class FunctionalMechanism(LinearRival):
         upper = np.triu_indices(p, 1)
         # As published noise goes on the coefficients of the polynomial, where theta_i theta_j has 2 M_ij and theta_i 2 b_i.
         half = scale if repaired else 0.5 * scale
-        gram = np.diag(noise.laplace(np.diag(sums.gram) / (R * R), scale))
-        gram[upper] = noise.laplace(sums.gram[upper] / (R * R), half)
+        # Noise first, then scale to |x| <= 1, |y| <= 1: the sums are exact, their quotients are not. proof: coefficients
+        gram = np.diag(noise.laplace(np.diag(sums.gram).copy(), scale * R * R)) / (R * R)
+        gram[upper] = noise.laplace(sums.gram[upper], half * R * R) / (R * R)
         gram.T[upper] = gram[upper]
-        cross = noise.laplace(sums.cross / (R * Y), half)
+        cross = noise.laplace(sums.cross, half * R * Y) / (R * Y)
         values, vectors = np.linalg.eigh(gram)
         spread = math.sqrt(2.0) * scale
         values = np.maximum(values, 2.0 * spread) if repaired else values + 4.0 * spread

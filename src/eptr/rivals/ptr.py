@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
@@ -70,14 +71,14 @@ class PTR(ClassRival):
 
     def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
         K, p, n = len(self.classes_), rows.n_features, rows.n
-        b = max(positive("c0", self.c0, below=1.0) * n, 1.0)
+        b = float(max(math.ceil(positive("c0", self.c0, below=1.0) * n), 1))  # whole, so that distances are exact
         weight = (
             0.1 * n * 2.0 * radius / (b + 1.0)
         )  # the prior is released as weight * prior, so that its noise is small
         move = math.hypot(2.0 * radius / b, 2.0 * radius / (b + 1.0), math.sqrt(2.0) * weight / n)
         alpha = move * (1.0 + 1e-12) + 1e-14 * (radius * math.sqrt(K) + weight)
         sums = class_sums(rows, K, radius)
-        distance = max(0.0, math.floor(float(sums.counts.min()) - b) + 1.0)  # proof: distance
+        distance = max(0.0, float(sums.counts.min()) - b + 1.0)  # proof: distance
         value = np.append((sums.sums / np.maximum(sums.counts, 1.0)[:, None]).ravel(), weight * sums.counts / n)
         cost = forecast_test("ptr", budget.epsilon, budget.delta).cost
         noise = self._charged(cost)
@@ -108,8 +109,14 @@ def slope_distance(x: Any, threshold: float) -> int:
     >>> slope_distance([1.0, 1.0, 2.0, 0.5], threshold=2.0)
     2
     """
-    squares = np.sort(np.square(np.asarray(x, dtype=float).ravel()))[::-1]
-    if squares.size == 0 or not np.all(np.isfinite(squares)):
+    values = np.asarray(x, dtype=float).ravel()
+    if values.size == 0 or not np.all(np.isfinite(values)):
         raise InputError("x must hold at least one finite number.")
-    left = math.fsum(squares) - np.concatenate([[0.0], np.cumsum(squares)])
-    return int(np.argmax(left < threshold)) if np.any(left < threshold) else int(squares.size)
+    # In rational numbers: a rounded sum could move by two steps where one row moves.
+    squares = sorted((Fraction(float(v)) ** 2 for v in values), reverse=True)
+    left, limit = sum(squares, Fraction(0)), Fraction(threshold)
+    for count, square in enumerate(squares):
+        if left < limit:
+            return count
+        left -= square
+    return len(squares)
