@@ -163,9 +163,13 @@ class PrivateEstimator(BaseEstimator):
         self.released_ = release.replied
         self.noise_ = release.noise_scale
         if not release.replied:
+            ours = self._variants[0] == "strategy"
+            other = (
+                ", a smaller c0, a larger epsilon or strategy='refined' make" if ours else " or a larger epsilon make"
+            )
             warnings.warn(
                 "no reply: the private test did not release this fit, and predictions are the public fallback. "
-                "More rows, a smaller c0, a larger epsilon or strategy='refined' make a reply likelier.",
+                f"More rows{other} a reply likelier.",
                 NoReplyWarning,
                 stacklevel=3,
             )

@@ -70,7 +70,8 @@ def draw(experiment: Experiment, summary: Path, targets: Sequence[Path]) -> None
             axis.fill_between(
                 xs, low, [m + e for m, e in zip(means, errors, strict=True)], color=colour, alpha=0.15, lw=0
             )
-        axis.set(xlabel=experiment.setting, ylabel=experiment.measure, title=experiment.title)
+        axis.set(xlabel=experiment.setting, ylabel=f"{experiment.measure}, mean ± 2 standard errors")
+        axis.set_title(f"{experiment.title}\n({_replications(summary)} replications)", fontsize=11)
         if experiment.log_y:
             axis.set_yscale("log")
         if experiment.log_x:
@@ -83,6 +84,11 @@ def draw(experiment: Experiment, summary: Path, targets: Sequence[Path]) -> None
             metadata: dict[str, Any] = {"CreationDate": None} if target.suffix == ".pdf" else {"Software": None}
             figure.savefig(target, dpi=130, metadata=metadata)
         plt.close(figure)
+
+
+def _replications(summary: Path) -> str:
+    with summary.open(newline="") as file:
+        return next(csv.DictReader(file))["replications"]
 
 
 def _doubling(grid: tuple[float, ...]) -> tuple[list[float], list[str]]:
