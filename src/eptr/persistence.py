@@ -144,6 +144,7 @@ def privacy_statement(estimator: Any) -> str:
         "The number of rows, the names of the columns, the bounds and all settings are treated as public and were fixed",
         f"without looking at the data{labels}. The guarantee covers this one release; other releases from the same rows",
         "add to its cost. It does not cover scores or diagnostics computed directly on the rows, the time the computation",
-        "took, or the check that values are finite, numeric and declared. Anything computed from the published parameters alone is covered.",
+        "took, or the check that values are finite, numeric and declared. Anything computed from the published parameters",
+        "alone is covered.",
     ]
     return " ".join(first) + "\n\n" + " ".join(second)
