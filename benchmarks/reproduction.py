@@ -65,9 +65,8 @@ def row(name):
         lines.append(f"- (b) Better than the rivals as published: {verdict(beats['published'], len(grid))}.")
     if "repaired" in beats:
         lines.append(f"- (c) Better than the rivals repaired: {verdict(beats['repaired'], len(grid))}.")
-    lines.append(
-        f"- The refined strategy is no worse than the best repaired rival (within two standard errors): {verdict(ours_win, len(grid))}."
-    )
+    claim = "The refined strategy is no worse than the best repaired rival (within two standard errors)"
+    lines.append(f"- {claim}: {verdict(ours_win, len(grid))}.")
     header = ["non-private", f"{published} (replies)", "best rival as published", "best rival repaired", "refined"]
     lines += ["", f"| {experiment.setting} | {' | '.join(header)} |"]
     lines.append("|---|---|---|---|---|---|")
