@@ -84,3 +84,15 @@ def test_rounding_is_toward_zero():
 def test_bad_arguments(n, bound):
     with pytest.raises(eptr.InputError):
         sum_grid(n, bound)
+
+
+def test_projection_has_the_same_bits_whether_few_or_many_rows_are_long():
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(64, 3))
+    rows[::7] *= 1e200
+    grid = product_grid(1000, 1.0)
+    together = project(rows, shrink_factors(rows, 1.0), grid)
+    few = project(
+        np.vstack([rows, np.zeros((2000, 3))]), shrink_factors(np.vstack([rows, np.zeros((2000, 3))]), 1.0), grid
+    )[:64]
+    np.testing.assert_array_equal(together, few)

@@ -50,5 +50,12 @@ def project(rows: Array, factors: Array | None, grid: float) -> Array:
 
     Sum them, then multiply by the grid, a power of two. Every norm is at most the radius, exactly. A new array.
     """
-    units = rows * (1.0 / grid) if factors is None else rows * (factors / grid)[:, None]
+    short = None if factors is None else np.flatnonzero(factors < 1.0)
+    if short is not None and factors is not None and 8 * short.size >= len(rows):
+        units = rows * (factors / grid)[:, None]
+    else:  # usually few rows are too long; 1/grid is a power of two, so the bits are the same either way
+        with np.errstate(over="ignore"):
+            units = rows * (1.0 / grid)
+        if short is not None and factors is not None:
+            units[short] = rows[short] * (factors[short] / grid)[:, None]
     return np.asarray(np.trunc(units, out=units))
