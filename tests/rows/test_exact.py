@@ -91,8 +91,8 @@ def test_projection_has_the_same_bits_whether_few_or_many_rows_are_long():
     rows = rng.normal(size=(64, 3))
     rows[::7] *= 1e200
     grid = product_grid(1000, 1.0)
-    together = project(rows, shrink_factors(rows, 1.0), grid)
-    few = project(
+    together = project_units(rows, shrink_factors(rows, 1.0), grid)
+    few = project_units(
         np.vstack([rows, np.zeros((2000, 3))]), shrink_factors(np.vstack([rows, np.zeros((2000, 3))]), 1.0), grid
     )[:64]
     np.testing.assert_array_equal(together, few)
