@@ -19,7 +19,7 @@ FLOORS = [
     {"estimators", "adapter", "persistence"},
     {"rivals"},
     {"datasets", "demo", "experiments", "files", "report", "self_audit"},
-    {"cli", "__main__"},
+    {"cli", "cli_ledger", "__main__"},
 ]
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 MODULES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")
