@@ -31,9 +31,9 @@ out = Console()
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from . import __version__
+        from importlib.metadata import version
 
-        print(f"eptr {__version__}")
+        print(f"eptr {version('eptr')}")
         raise typer.Exit
 
 

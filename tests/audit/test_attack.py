@@ -58,6 +58,7 @@ def test_identical_outputs_give_no_evidence():
     assert measure(constant, constant, 1e-6).epsilon == 0.0
     silent = np.full(1000, np.nan)
     assert measure(silent, silent, 1e-6).epsilon == 0.0
+    assert measure(silent[:, None], np.zeros((1000, 3)), 1e-6).epsilon > 3.0  # a reply against none
 
 
 def test_bad_settings_are_named():
