@@ -109,7 +109,7 @@ def main():
         response = wide[:, 0] + rng.normal(size=size)
         # At epsilon = 4 the refined fit makes the same number of passes for every size.
         fits = [partial(linear(s).set_params(epsilon=4.0).fit, wide, response) for s in ("paper", "refined")]
-        scaling.append([size, *(median_time(fit, 3) for fit in fits)])
+        scaling.append([size, *(median_time(fit, min(31, max(5, 3_000_000 // size))) for fit in fits)])
     slopes = [float(np.polyfit(np.log([r[0] for r in scaling]), np.log([r[j] for r in scaling]), 1)[0]) for j in (1, 2)]
     show(
         "Cost in n, p=10, epsilon=4 (last row: log-log slope)",
