@@ -88,23 +88,31 @@ def one_housing(epsilon, seed, delta=0.01):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replications", type=int, default=200)
-    count = parser.parse_args().replications
+    parser.add_argument("--only", choices=("wine", "housing"))
+    options = parser.parse_args()
+    if options.only != "housing":
+        wine_table(options.replications)
+    if options.only != "wine":
+        housing_table(options.replications)
+
+
+HEADER = ["epsilon", "method", "test MSE", "s.e.", "ratio"]
+
+
+def wine_table(count):
     rows = []
     for epsilon in (0.25, 1.0, 4.0):
-        rows += summary_rows(
-            (epsilon,), parallel(one_wine, [(epsilon, s) for s in range(count)], f"wine epsilon={epsilon}")
-        )
-    header = ["epsilon", "method", "test MSE", "s.e.", "ratio"]
-    show("Wine quality, 20 % training, delta=.01", header, rows, "real_wine")
+        runs = parallel(one_wine, [(epsilon, s) for s in range(count)], f"wine epsilon={epsilon}")
+        rows += summary_rows((epsilon,), runs)
+    show("Wine quality, 20 % training, delta=.01", HEADER, rows, "real_wine")
+
+
+def housing_table(count):
     rows = []
     for epsilon in (0.5, 1.0, 4.0):
-        runs = parallel(
-            one_housing,
-            [(epsilon, s) for s in range(count)],
-            f"housing epsilon={epsilon}",
-        )
+        runs = parallel(one_housing, [(epsilon, s) for s in range(count)], f"housing epsilon={epsilon}")
         rows += summary_rows((epsilon,), runs)
-    show("California housing, 20 % training, delta=.01, h=.5 n^(-1/8)", header, rows, "real_housing")
+    show("California housing, 20 % training, delta=.01, h=.5 n^(-1/8)", HEADER, rows, "real_housing")
 
 
 if __name__ == "__main__":

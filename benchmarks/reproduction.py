@@ -95,9 +95,8 @@ all of epsilon; DPNB and DPNBSS scale their noise by private class sizes; the ho
 each of twenty queries. "epsilon per query" marks that here.
 
 In short: **the published algorithm beats the rivals as published nearly everywhere, and loses to the same rivals once
-they are repaired.** Its test and noise are ten to a thousand times larger than needed. The refined strategy, with the
-same guarantee, stays within a few per cent of the non-private estimate; where a repaired rival is better still (the
-cosine series on smooth functions), the tables show it.
+they are repaired.** The refined strategy, with the same guarantee, stays close to the non-private estimate; where a
+repaired rival is better still (the cosine series on smooth functions), the tables show it.
 """
 
 
