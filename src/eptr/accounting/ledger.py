@@ -121,30 +121,41 @@ class Ledger:
         check_cost(cost)
         dataset = self._named(None)
         with self._locked(dataset) as (session, opening, last):
-            budget = _budget(opening)
-            if not private and not opening.content["simulation"]:
-                raise PrivacyError(
-                    f"the ledger refuses a release that is not private (a seed was given, or the method is not "
-                    f"private). Use random_state=None, or a dataset created with simulation=True; {dataset!r} was not."
-                )
-            if self.reservation is not None:
-                content = self._draw_on_reservation(session, dataset, cost)
-                after = Spent.from_dict(last.totals)
-            else:
-                spent = Spent.from_dict(last.totals)
-                mixing = opening.content["mixing"]
-                found = spent.charged(cost, budget, mixing)
-                if found is None:
-                    raise BudgetError(
-                        f"the release costs ({cost.epsilon:g}, {cost.delta:g}) and does not fit in what {dataset!r} has left of "
-                        f"({budget.epsilon:g}, {budget.delta:g}); {spent.remaining(budget, mixing)}. Nothing was drawn."
-                    )
-                after, content = found, _content(cost)
+            after, content = self._decide(session, opening, last, cost, private)
             entry = last.next(
                 _after(last.time), _user(), what, "charge", content | {"private": private}, after.to_dict()
             )
             session.append(entry)
         return entry
+
+    def check(self, cost: Cost, *, private: bool) -> None:
+        """Raise what :meth:`charge` would raise now, and charge nothing: long work need not begin in vain."""
+        check_cost(cost)
+        dataset = self._named(None)
+        with self._store.transaction(write=False) as session:
+            found = self._known(session.ends(dataset), dataset)
+            self._decide(session, found[0], found[-1], cost, private)
+
+    def _decide(
+        self, session: Any, opening: Entry, last: Entry, cost: Cost, private: bool
+    ) -> tuple[Spent, dict[str, Any]]:
+        """The totals and the content of the entry a charge would write, or the reason why there is none."""
+        budget, dataset, spent = _budget(opening), opening.dataset, Spent.from_dict(last.totals)
+        if not private and not opening.content["simulation"]:
+            raise PrivacyError(
+                f"the ledger refuses a release that is not private (a seed was given, or the method is not "
+                f"private). Use random_state=None, or a dataset created with simulation=True; {dataset!r} was not."
+            )
+        if self.reservation is not None:
+            return spent, self._draw_on_reservation(session, dataset, cost)
+        mixing = opening.content["mixing"]
+        after = spent.charged(cost, budget, mixing)
+        if after is None:
+            raise BudgetError(
+                f"the release costs ({cost.epsilon:g}, {cost.delta:g}) and does not fit in what {dataset!r} has left of "
+                f"({budget.epsilon:g}, {budget.delta:g}); {spent.remaining(budget, mixing)}. Nothing was drawn."
+            )
+        return after, _content(cost)
 
     def reserve(
         self,
@@ -270,7 +281,7 @@ class Ledger:
         return _content(cost) | {"reservation": self.reservation}
 
 
-class _Account:
+class Account:
     """A ledger with the name of what is being released."""
 
     def __init__(self, ledger: SupportsCharge, what: str) -> None:
@@ -279,8 +290,13 @@ class _Account:
     def charge(self, cost: Cost, *, private: bool, what: str = "") -> object:
         return self.ledger.charge(cost, private=private, what=f"{self.what} {what}".strip())
 
+    def check(self, cost: Cost, *, private: bool) -> None:
+        """Of a ledger that can tell in advance."""
+        if hasattr(self.ledger, "check"):
+            self.ledger.check(cost, private=private)
 
-def open_account(ledger: Any, what: str) -> SupportsCharge | None:
+
+def open_account(ledger: Any, what: str) -> Account | None:
     """What ``ledger=`` means everywhere: None, a string, a Ledger, or any object with ``charge``."""
     if ledger is None:
         return None
@@ -294,7 +310,7 @@ def open_account(ledger: Any, what: str) -> SupportsCharge | None:
         )
     if isinstance(ledger, Ledger) and not ledger.dataset:
         raise InputError(f"ledger must name the dataset to charge: {ledger.url + '#study'!r}, for example.")
-    return _Account(ledger, what)
+    return Account(ledger, what)
 
 
 def _draws_on(entry: Entry, reservation: int | None) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -16,11 +17,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..accounting.budget import Budget
-from ..accounting.ledger import open_account
+from ..accounting.ledger import Account, open_account
 from ..errors import BoundError, InputError, NoReplyWarning, NotPrivateWarning
-from ..privacy.mechanism import Cost, Release, SupportsCharge
+from ..privacy.mechanism import Cost, Release
 from ..privacy.noise import NoiseSource, noise_source
-from ..rows.memory import MemoryRows, Rows
+from ..rows.engine import Rows
+from ..rows.memory import MemoryRows
 
 __all__ = ["NoisyScore", "PrivateEstimator"]
 
@@ -77,7 +79,7 @@ class PrivateEstimator(BaseEstimator):
         self._account()
         return budget
 
-    def _account(self) -> SupportsCharge | None:
+    def _account(self) -> Account | None:
         """The ledger to charge, if there is one; a string is opened anew in every process."""
         return open_account(self.ledger, type(self).__name__)
 
@@ -127,12 +129,13 @@ class PrivateEstimator(BaseEstimator):
             X, y = self._validated(X, y, y_numeric=True)
         if np.issubdtype(y.dtype, np.integer) or y.dtype == bool:
             y = y.astype(float)
-        rows = MemoryRows(X, y, drop_invalid=self.invalid == "drop")
-        rows.check()
-        return rows
+        return MemoryRows(X, y, drop_invalid=self.invalid == "drop")
 
-    def _begin(self, cost: Cost | None) -> NoiseSource:
-        """Warn about a seed and charge the ledger: after the rows were checked, before the first draw."""
+    def _begin(self, cost: Cost | None, rows: Rows) -> NoiseSource:
+        """Warn about a seed, and arrange that the ledger is charged after every row was checked, before the first draw.
+
+        A budget that cannot cover the fit is refused here already, before any pass over the rows.
+        """
         noise = noise_source(self.random_state)
         if not noise.private:
             warnings.warn(
@@ -142,9 +145,17 @@ class PrivateEstimator(BaseEstimator):
                 stacklevel=3,
             )
         account = self._account()
-        if cost is not None and account is not None:
-            account.charge(cost, private=self._protects(noise), what=self._variant)
-        return noise
+        if cost is None:
+            return noise
+        if account is not None:
+            account.check(cost, private=self._protects(noise))
+
+        def pay() -> None:
+            rows.check()
+            if account is not None:
+                account.charge(cost, private=self._protects(noise), what=self._variant)
+
+        return _PaidNoise(noise, pay)
 
     def _protects(self, noise: NoiseSource) -> bool:
         return noise.private
@@ -190,6 +201,20 @@ class PrivateEstimator(BaseEstimator):
 
         check_is_fitted(self, "release_")
         return privacy_statement(self)
+
+
+class _PaidNoise:
+    """A noise source that pays once, when it is first asked for anything but whether it protects."""
+
+    def __init__(self, noise: NoiseSource, pay: Callable[[], None]) -> None:
+        self.private, self._noise = noise.private, noise
+        self._pay: Callable[[], None] | None = pay
+
+    def __getattr__(self, name: str) -> Any:
+        if self._pay is not None:
+            self._pay()
+            self._pay = None
+        return getattr(self._noise, name)
 
 
 def validated(estimator: Any, *arrays: Any, **options: Any) -> Any:

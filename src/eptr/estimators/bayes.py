@@ -13,7 +13,7 @@ from ..adapter import ladder_rung
 from ..errors import InputError, positive
 from ..privacy.mechanism import Proposal, Release, forecast_test, release, release_at_rung
 from ..privacy.noise import NoiseSource
-from ..rows.memory import Rows
+from ..rows.engine import Rows
 from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, whole_number
 from .bayes_bounds import ClassRule, class_sums, paper_rule, tight_rule
 from .classifier import MeansClassifier, into_ball
@@ -107,10 +107,10 @@ class BayesClassifier(MeansClassifier):
         if self.fallback is not None and self.fallback != "paper":
             raise InputError("fallback must be None (uniform prior, zero means) or 'paper'.")
         if self.strategy == "refined":
-            noise = self._begin(self._gaussian_cost(budget))
+            noise = self._begin(self._gaussian_cost(budget), rows)
             result = self._fit_refined(rows, budget, bound, noise)
         else:
-            noise = self._begin(None)
+            noise = self._begin(None, rows)
             assert isinstance(bound, float)
             self.x_bound_ = bound
             result = self._fit_tested(rows, budget)

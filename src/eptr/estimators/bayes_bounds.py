@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..rows.engine import Rows
 from ..rows.exact import project, shrink_factors, sum_grid
-from ..rows.memory import Rows
 
 __all__ = ["ClassRule", "ClassSums", "class_sums", "paper_rule", "tight_rule"]
 

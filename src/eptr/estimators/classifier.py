@@ -11,7 +11,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..errors import InputError
-from ..rows.memory import MemoryRows, Rows
+from ..rows.engine import Rows
+from ..rows.memory import MemoryRows
 from .base import NoisyScore, PrivateEstimator
 
 __all__ = ["MeansClassifier", "into_ball"]
@@ -39,9 +40,7 @@ class MeansClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
             if isinstance(self.classes, str) and y.dtype.kind == "f":  # what labels look like is public only then
                 check_classification_targets(y)
         codes = self._codes(np.asarray(y))
-        rows = MemoryRows(X, codes, drop_invalid=self.invalid == "drop")
-        rows.check()
-        return rows
+        return MemoryRows(X, codes, drop_invalid=self.invalid == "drop")
 
     def _codes(self, y: NDArray[Any]) -> NDArray[np.int64]:
         """Labels as positions in the sorted label set; -1 for a label that was not declared (only under "drop")."""
@@ -70,8 +69,6 @@ class MeansClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
             codes = np.where(self.classes_[found] == y, found, -1)
         if missing.size:
             codes[missing] = -1
-        if self.invalid == "raise" and np.any(codes < 0):
-            raise InputError("y holds a label that is not in classes; declare it there, or pass invalid='drop'.")
         return codes
 
     def decision_function(self, X: Any) -> Array:

@@ -15,7 +15,7 @@ from ..accounting.budget import Budget
 from ..errors import InputError, positive
 from ..privacy.mechanism import Release, forecast_test, release
 from ..privacy.noise import NoiseSource
-from ..rows.memory import Rows
+from ..rows.engine import Rows
 from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, NoisyScore, PrivateEstimator, whole_number
 from .kernel_design import Design, pairs, y_range
 from .kernel_features import KERNELS
@@ -112,10 +112,10 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         rows = self._regression_rows(X, y)
         self._public_settings(rows.n_features)
         if self.strategy == "refined":
-            noise = self._begin(self._gaussian_cost(budget))
+            noise = self._begin(self._gaussian_cost(budget), rows)
             result = self._fit_function(rows, budget, noise)
         else:
-            noise = self._begin(None)
+            noise = self._begin(None, rows)
             result = self._fit_queries(rows, budget, noise)
         self._finish(result)
         return self

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..privacy.noise import NoiseSource
-from ..rows.memory import Rows
+from ..rows.engine import Rows
 from .kernel_design import Design
 from .linear_refined import refined_fit
 from .quantile import private_quantile

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..privacy.mechanism import Proposal
+from ..rows.engine import RowFunction
 from ..rows.exact import product_grid, toward_zero
-from ..rows.memory import RowFunction
 from .kernel_design import Design
 
 __all__ = ["QueryRule", "query_rule", "query_sums"]

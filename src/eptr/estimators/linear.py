@@ -15,7 +15,7 @@ from ..errors import InputError, positive
 from ..privacy.ladder import DEFAULT_SLACK
 from ..privacy.mechanism import Proposal, Release, forecast_test, release, release_at_rung
 from ..privacy.noise import NoiseSource
-from ..rows.memory import Rows
+from ..rows.engine import Rows
 from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, whole_number
 from .inference import Summary, dominated, standard_errors, summarise
 from .linear_bounds import SafetyRule, moments, paper_rule, smallest_eigenvalue, solve, tight_rule
@@ -122,12 +122,12 @@ class LinearRegression(LinearModel):
         positive("coef_bound", self.coef_bound), positive("c0", self.c0)
         fallback = self._fallback_coefficients(rows.n_features)
         if self.strategy == "refined":
-            noise = self._begin(self._gaussian_cost(budget))
+            noise = self._begin(self._gaussian_cost(budget), rows)
             result = self._fit_refined(rows, budget, x_bound, y_bound, noise)
         else:
             assert isinstance(x_bound, float)
             assert isinstance(y_bound, float)
-            self._begin(None)
+            self._begin(None, rows)
             result = self._fit_tested(rows, budget, x_bound, y_bound)
         beta = result.value if result.replied else fallback
         self.coef_ = np.array(beta[: rows.n_features])

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from ..rows.engine import Rows
 from ..rows.exact import product_grid, project, shrink_factors
-from ..rows.memory import Rows
 
 __all__ = ["Moments", "SafetyRule", "moments", "paper_rule", "sharp_numerator", "solve", "tight_rule"]
 

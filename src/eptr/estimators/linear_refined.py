@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..privacy.noise import NoiseSource
+from ..rows.engine import Rows
 from ..rows.exact import shrink_factors, sum_grid, toward_zero
-from ..rows.memory import Rows
 from .linear_bounds import moments
 from .quantile import private_quantile
 

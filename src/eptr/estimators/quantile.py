@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..privacy.noise import NoiseSource
-from ..rows.memory import Rows
+from ..rows.engine import Rows
 
 __all__ = ["private_quantile"]
 

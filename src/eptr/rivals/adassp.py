@@ -79,7 +79,7 @@ class AdaSSP(LinearRival):
                 R * R * math.sqrt(p * level * log_size) / (budget.epsilon / 3.0),
             )
         sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=self.form == "repaired")
-        noise = self._charged(cost)
+        noise = self._charged(cost, problem.rows)
         # An eigenvalue solver errs by far less than what is added here. proof: statistics
         low_sd *= 1.0 + 1e-9 + 128.0 * p * p * 2.0**-53 * n  # relative to the sensitivity R^2
         low = max(float(noise.gaussian(np.array(smallest_eigenvalue(sums.gram)), low_sd)) - margin, 0.0)

@@ -22,7 +22,7 @@ from ..estimators.linear_model import LinearModel
 from ..privacy.gaussian import gaussian_mu
 from ..privacy.mechanism import Cost, Release
 from ..privacy.noise import NoiseSource
-from ..rows.memory import Rows
+from ..rows.engine import Rows
 
 __all__ = ["ClassRival", "FunctionRival", "LinearRival", "Problem", "Rival"]
 
@@ -41,14 +41,14 @@ class Rival:
     delta: float
     form: str
 
-    def _charged(self, cost: Cost) -> NoiseSource:
+    def _charged(self, cost: Cost, rows: Rows) -> NoiseSource:
         if self.form in self.faults:
             warnings.warn(
                 f"{type(self).__name__}(form={self.form!r}) is not private: {self.faults[self.form]}",
                 NotPrivateWarning,
                 stacklevel=4,
             )
-        return self._begin(cost)  # type: ignore[attr-defined, no-any-return]
+        return self._begin(cost, rows)  # type: ignore[attr-defined, no-any-return]
 
     def _protects(self, noise: NoiseSource) -> bool:
         return noise.private and self.form not in self.faults

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ..accounting.budget import Budget
 from ..errors import InputError, positive
 from ..privacy.mechanism import Release
+from ..rows.engine import Rows
 from ..rows.exact import sum_grid, toward_zero
-from ..rows.memory import Rows
 from .base import FunctionRival, checked_count
 
 __all__ = ["BinnedKernel"]
@@ -94,7 +94,7 @@ class BinnedKernel(FunctionRival):
 
         sums, counts = rows.sum(block)
         cost = self._gaussian_cost(budget)
-        noise = self._charged(cost)
+        noise = self._charged(cost, rows)
         scale = 2.0 / budget.mu * (1.0 + 1e-12)  # proof: joint
         self.sums_, self.counts_ = noise.gaussian(sums, scale), noise.gaussian(counts, scale)
         return self._released(np.stack([self.sums_, self.counts_]), scale, cost, noise)

@@ -88,7 +88,7 @@ class DPGD(LinearRival):
         steps = checked_count("steps", self.steps) or max(1, default)
         if self.form == "clipped":
             cost, scale = self._gaussian_cost(budget), 2.0 * clip * math.sqrt(steps) / budget.mu * (1.0 + 1e-12)
-            noise = self._charged(cost)
+            noise = self._charged(cost, problem.rows)
             theta = self._descend_clipped(problem, noise, steps, scale, eta, clip)
             return theta, self._released(theta, eta * scale / n, cost, noise)
         # The product of exact sums with theta rounds by at most p 2^-52 n R (Y + R C). proof: gradient
@@ -101,7 +101,7 @@ class DPGD(LinearRival):
             )
             cost = self._gaussian_cost_of(diameter * math.sqrt(steps) / scale)  # proof: published
         sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=self.form == "repaired")
-        noise = self._charged(cost)
+        noise = self._charged(cost, problem.rows)
         theta = np.zeros(p)
         for _ in range(steps):
             theta = theta + eta / n * noise.gaussian(sums.cross - sums.gram @ theta, scale)

@@ -78,7 +78,7 @@ class DPJL(LinearRival):
         )
         whole = np.block([[sums.gram, sums.cross[:, None]], [sums.cross[None, :], np.atleast_2d(sums.square)]])
         cost = Cost(budget.epsilon, budget.delta, "basic", 0.0)
-        noise = self._charged(cost)
+        noise = self._charged(cost, problem.rows)
         # proof: theorem
         doubt = float(noise.laplace(np.array(0.0), 4.0 * square / budget.epsilon))
         values, vectors = np.linalg.eigh(whole)

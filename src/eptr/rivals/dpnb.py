@@ -14,7 +14,7 @@ from ..errors import positive
 from ..estimators.bayes_bounds import class_sums
 from ..estimators.classifier import into_ball
 from ..privacy.mechanism import Release
-from ..rows.memory import Rows
+from ..rows.engine import Rows
 from .base import ClassRival
 
 __all__ = ["DPNB"]
@@ -81,7 +81,7 @@ class DPNB(ClassRival):
         K, p = len(self.classes_), rows.n_features
         sums = class_sums(rows, K, radius)
         cost = self._pure_cost()
-        noise = self._charged(cost)
+        noise = self._charged(cost, rows)
         if self.form == "literature":
             each = budget.epsilon / 2.0 / (K * p)
             counts = np.maximum(noise.laplace(sums.counts, 2.0 * K / budget.epsilon), floor * rows.n)

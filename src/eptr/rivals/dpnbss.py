@@ -14,7 +14,7 @@ from ..errors import positive
 from ..estimators.bayes_bounds import class_sums
 from ..estimators.classifier import into_ball
 from ..privacy.mechanism import Cost, Release
-from ..rows.memory import Rows
+from ..rows.engine import Rows
 from .base import ClassRival
 
 __all__ = ["DPNBSS"]
@@ -83,7 +83,7 @@ class DPNBSS(ClassRival):
         cost = Cost(budget.epsilon, budget.delta, "basic", 0.0) if self.form == "gaussian" else self._pure_cost()
         sums = class_sums(rows, K, radius)
         means = sums.sums / np.maximum(sums.counts, 1.0)[:, None]
-        noise = self._charged(cost)
+        noise = self._charged(cost, rows)
         counts = noise.laplace(sums.counts, 2.0 / (share * budget.epsilon) * (1.0 + 1e-12))
         width = 2.0 * radius * (1.0 + 1e-9)
         if self.form == "repaired":

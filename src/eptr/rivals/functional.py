@@ -74,7 +74,7 @@ class FunctionalMechanism(LinearRival):
         limit = None if self.coef_bound is None else positive("coef_bound", self.coef_bound)
         sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=repaired)
         cost = self._pure_cost()
-        noise = self._charged(cost)
+        noise = self._charged(cost, problem.rows)
         upper = np.triu_indices(p, 1)
         # As published noise goes on the coefficients of the polynomial, where theta_i theta_j has 2 M_ij and theta_i 2 b_i.
         half = scale if repaired else 0.5 * scale

@@ -12,7 +12,7 @@ from ..errors import positive
 from ..estimators.bayes_bounds import class_sums
 from ..estimators.classifier import into_ball
 from ..privacy.mechanism import Release
-from ..rows.memory import Rows
+from ..rows.engine import Rows
 from .base import ClassRival
 
 __all__ = ["NoisyStatistics"]
@@ -63,7 +63,7 @@ class NoisyStatistics(ClassRival):
         floor = positive("floor", self.floor, below=1.0) * rows.n
         sums = class_sums(rows, len(self.classes_), radius)
         cost = self._gaussian_cost(budget)
-        noise = self._charged(cost)
+        noise = self._charged(cost, rows)
         counts = np.maximum(noise.gaussian(sums.counts, 2.0 / budget.mu), floor)  # proof: joint
         means = into_ball(noise.gaussian(sums.sums, 2.0 * radius / budget.mu) / counts[:, None], radius)
         priors = counts / counts.sum()

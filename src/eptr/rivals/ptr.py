@@ -17,7 +17,7 @@ from ..estimators.classifier import into_ball
 from ..privacy.gaussian import gaussian_mu
 from ..privacy.mechanism import Proposal, Release, forecast_test, release
 from ..privacy.profile import LaplaceTest
-from ..rows.memory import Rows
+from ..rows.engine import Rows
 from .base import ClassRival
 
 __all__ = ["PTR", "slope_distance"]
@@ -81,7 +81,7 @@ class PTR(ClassRival):
         distance = max(0.0, float(sums.counts.min()) - b + 1.0)  # proof: distance
         value = np.append((sums.sums / np.maximum(sums.counts, 1.0)[:, None]).ravel(), weight * sums.counts / n)
         cost = forecast_test("ptr", budget.epsilon, budget.delta).cost
-        noise = self._charged(cost)
+        noise = self._charged(cost, rows)
         if self.form == "repaired":
             stream = getattr(noise, "generator", None)
             found = release(Proposal(value, alpha, distance), budget.epsilon, budget.delta, "ptr", random_state=stream)

@@ -66,7 +66,7 @@ class TukeyEM(LinearRival):
         p = problem.dimension
         m = checked_count("batches", self.batches) or max(1, problem.rows.n // (3 * p))
         cost = Cost(budget.epsilon, budget.delta, "basic", 0.0)
-        noise = self._charged(cost)
+        noise = self._charged(cost, problem.rows)
         fits = np.sort(self._batch_fits(problem, m, noise), axis=0)
         half = m // 2
         # Box i = 1 .. m/2: between the i-th smallest and the i-th largest value of every coordinate.

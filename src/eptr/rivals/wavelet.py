@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..accounting.budget import Budget
 from ..errors import InputError
 from ..privacy.mechanism import Release
+from ..rows.engine import Rows
 from ..rows.exact import product_grid, toward_zero
-from ..rows.memory import Rows
 from .base import FunctionRival, checked_count
 
 __all__ = ["WaveletEstimator"]
@@ -100,7 +100,7 @@ class WaveletEstimator(FunctionRival):
         sums, degrees = rows.sum(block)
         if literature:
             cost = self._pure_cost()
-            noise = self._charged(cost)
+            noise = self._charged(cost, rows)
             # On the scale of unit features: a cell's value is D/n times its sum. proof: literature
             self.sums_, self.counts_ = noise.laplace(sums, 6.0 / budget.epsilon), np.full(count, n / count)
             return self._released(self.sums_, 6.0 / budget.epsilon, cost, noise)
@@ -108,7 +108,7 @@ class WaveletEstimator(FunctionRival):
         inflation = 1.0 if self.uniform_ or self.basis_ == "haar" else math.sqrt(2.0)
         scale = 2.0 * inflation / budget.mu * (1.0 + 1e-9)
         cost = self._gaussian_cost(budget)
-        noise = self._charged(cost)
+        noise = self._charged(cost, rows)
         self.sums_ = noise.gaussian(sums, scale)
         self.counts_ = self._uniform_counts(n, len(sums)) if self.uniform_ else noise.gaussian(degrees, scale)
         return self._released(np.stack([self.sums_, self.counts_]), scale, cost, noise)

@@ -1,0 +1,157 @@
+"""One verb, ``sum(fn)``: a pass over the rows wherever they live, in any pieces, in any order.
+
+A row function maps a block of rows to sums over them: ``fn(x, y, keep) -> tuple of arrays``. It is called with float64
+blocks; ``keep`` is None, or marks the rows that count (the others are zeroed and must contribute zero).
+Because every sum is exact (see ``exact``), neither blocks nor threads nor machines nor the order can change a bit.
+
+The first pass validates every row as it goes; nothing is drawn or charged before it has ended. Only partial sums
+travel, as plain tuples: a worker needs nothing but numpy to send one.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .namespace import namespace, to_numpy
+
+__all__ = ["Engine", "Partial", "Pass", "RowFunction", "Rows", "merge"]
+
+Array = NDArray[np.float64]
+RowFunction = Callable[[Any, Any, Any], tuple[Any, ...]]
+# Sums, how many rows they are over, the largest |x| seen (first pass only), and what was wrong with a row ("" if nothing).
+Partial = tuple[tuple[Array, ...] | None, int, float, str]
+NOTHING: Partial = (None, 0, 0.0, "")
+# Larger values are cut to this, far outside any bound, so that squares and differences stay finite.
+_LARGEST = 1e150
+_ADVICE = "clean it, or pass invalid='drop' to give such rows no weight."
+
+
+class Rows(Protocol):
+    """What an estimator sees of its data, wherever they live."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    def check(self) -> None:
+        """Raise if a row lies outside the domain; no pass is made if an earlier one has shown that none does."""
+        ...
+
+    def sum(self, fn: RowFunction) -> tuple[Array, ...]:
+        """One pass: the exact sums of ``fn`` over all rows."""
+        ...
+
+
+class Engine(ABC):
+    """Rows in pieces; a subclass says how a :class:`Pass` gets to the pieces and the partial sums come back."""
+
+    n: int
+    n_features: int
+    drop_invalid: bool
+    codes: bool  # y holds class codes, -1 for a label that was not declared
+
+    _largest: float | None = None  # known after the first pass
+
+    @abstractmethod
+    def _partials(self, task: Pass) -> Iterable[Partial]:
+        """``task`` applied to every piece."""
+
+    def check(self) -> None:
+        if self._largest is None:
+            self.sum(_nothing)
+
+    def sum(self, fn: RowFunction) -> tuple[Array, ...]:
+        first = self._largest is None
+        task = Pass(fn, self.drop_invalid, self.codes, validate=first, cut=first or self._largest > _LARGEST)  # type: ignore[operator]
+        sums, n, largest, fault = reduce(merge, self._partials(task), NOTHING)
+        if fault:
+            raise InputError(fault)
+        if n != self.n or sums is None:
+            raise InputError(
+                f"X had {self.n} rows when the fit began and {n} in a pass over them: it changes while it is read, or can be "
+                "read only once. Store the rows first, or pass them as one table."
+            )
+        if first:
+            self._largest = largest
+        return sums
+
+
+def _nothing(x: Any, y: Any, keep: Any) -> tuple[Array, ...]:
+    return ()
+
+
+def merge(one: Partial, two: Partial) -> Partial:
+    """Exact sums add without rounding, so the order of merging is free. ``one`` is used up."""
+    if one[3] or two[3]:
+        return (None, 0, 0.0, one[3] or two[3])
+    sums = two[0] if one[0] is None else one[0]
+    if one[0] is not None and two[0] is not None:
+        sums = tuple(np.add(a, b) for a, b in zip(one[0], two[0], strict=True))
+    return sums, one[1] + two[1], max(one[2], two[2]), ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A row function and how rows are made ready for it; goes to the rows, wherever they are."""
+
+    fn: RowFunction
+    drop_invalid: bool
+    codes: bool
+    validate: bool
+    cut: bool
+
+    def __call__(self, blocks: Iterable[tuple[Any, Any]]) -> Partial:
+        """The partial sums over some blocks; stops at the first invalid one."""
+        total = NOTHING
+        try:
+            for x, y in blocks:
+                if total[3]:
+                    break
+                total = merge(total, self._block(x, y))
+        except InputError as error:  # from reading a block: a sentence that may travel, without the values
+            return None, 0, 0.0, str(error)
+        return total
+
+    def _block(self, x: Any, y: Any) -> Partial:
+        if len(y) == 0:
+            return NOTHING
+        xp, largest, fault = namespace(x), 0.0, ""
+        with np.errstate(all="ignore"):  # a warning that depends on private values would be a leak
+            x = xp.ascontiguousarray(x, dtype=np.float64) if xp is np else xp.astype(x, xp.float64, copy=False)
+            if not self.codes:
+                y = np.asarray(y, dtype=np.float64) if xp is np else xp.astype(y, xp.float64, copy=False)
+            if self.validate:
+                largest, fault = self._judge(xp, x, y)
+                if fault:
+                    return None, 0, 0.0, fault
+            keep = None
+            if self.drop_invalid:
+                keep = xp.all(xp.isfinite(x), axis=1) & ((y >= 0) if self.codes else xp.isfinite(y))
+                x, y = xp.where(keep[:, None], x, xp.zeros_like(x)), xp.where(keep, y, xp.zeros_like(y))
+            if self.cut and (self.drop_invalid or not self.validate or largest > _LARGEST):
+                x = xp.clip(x, -_LARGEST, _LARGEST)
+            return tuple(to_numpy(s) for s in self.fn(x, y, keep)), len(y), largest, ""
+
+    def _judge(self, xp: Any, x: Any, y: Any) -> tuple[float, str]:
+        """The largest |x|, and what is wrong with the block."""
+        if self.drop_invalid:
+            return math.inf, ""  # rows that are dropped are not looked at: values are cut in every pass
+        largest = max(float(xp.max(x)), -float(xp.min(x)))  # NaN if there is one
+        if not math.isfinite(largest):
+            return largest, f"X contains NaN, infinity or missing values; {_ADVICE}"
+        if self.codes:
+            bad = bool(xp.min(y) < 0)
+            return largest, f"y holds a label that is not in classes, or none; declare it there, or {_ADVICE}" * bad
+        fine = bool(xp.all(xp.isfinite(y)))
+        return largest, "" if fine else f"y contains NaN, infinity or missing values; {_ADVICE}"
