@@ -16,6 +16,7 @@ __all__ = [
     "PrivacyError",
     "BudgetError",
     "LedgerError",
+    "EngineError",
     "NoReplyWarning",
     "NotPrivateWarning",
     "positive",
@@ -45,6 +46,13 @@ class BudgetError(PrivacyError):
 
 class LedgerError(PrivacyError):
     """The ledger could not be read or written; nothing was released."""
+
+
+class EngineError(EptrError, RuntimeError):
+    """A cluster, or a process that read rows, failed: a dead scheduler, a lost connection, workers that keep dying.
+
+    Nothing was charged unless the fit had already drawn noise; a charge that was made stands.
+    """
 
 
 class NoReplyWarning(UserWarning):

@@ -21,8 +21,11 @@ from ..accounting.ledger import Account, open_account
 from ..errors import BoundError, InputError, NoReplyWarning, NotPrivateWarning
 from ..privacy.mechanism import Cost, Release
 from ..privacy.noise import NoiseSource, noise_source
-from ..rows.engine import Rows
+from ..rows.dask import DaskRows, beside, is_dask, occurring_in_array
+from ..rows.engine import Engine, Rows
 from ..rows.memory import MemoryRows
+from ..rows.sources import open_table
+from ..rows.table import Columns, TableRows, occurring
 
 __all__ = ["NoisyScore", "PrivateEstimator"]
 
@@ -118,8 +121,46 @@ class PrivateEstimator(BaseEstimator):
             return X[features], np.asarray(X[y])
         return X, y
 
+    def _elsewhere(self, X: Any, y: Any, classes: Callable[[Callable[[], Any]], Any] | None = None) -> Rows | None:
+        """Rows that are not an array of numpy in memory: tables by the name of their target, Dask arrays, other engines.
+
+        ``classes``: for labels; makes the label set from a function that finds those that occur.
+        """
+        drop = self.invalid == "drop"
+        if isinstance(X, Engine):
+            if y is not None:
+                raise InputError("y must be None when X is an engine: the engine knows its target.")
+            self.n_features_in_ = X.n_features
+            return X
+        if is_dask(X) and not hasattr(X, "columns"):
+            labels = None if classes is None else classes(lambda: occurring_in_array(y))
+            chunks = DaskRows(X, y, labels, drop_invalid=drop)
+            self.n_features_in_ = chunks.n_features
+            return chunks
+        table = open_table(X) if isinstance(y, str) or not hasattr(X, "__array__") else None
+        if table is None:
+            return None
+        if is_dask(X) and is_dask(y):
+            table, y = beside(X, y)
+        if not isinstance(y, str):
+            raise InputError(
+                "y must be the name of the target column when X is a table of columns, a file or a cluster's."
+            )
+        if y not in table.columns:
+            raise InputError(f"y={y!r} is not a column of X; its columns are {table.columns!r}.")
+        features = [name for name in table.columns if name != y]
+        if not features or len(set(table.columns)) != len(table.columns):
+            raise InputError("X must have columns of different names, and at least one besides the target.")
+        labels = None if classes is None else classes(lambda: occurring(table, y))
+        rows = TableRows(table, Columns(features, y, labels), drop_invalid=drop)
+        self.n_features_in_, self.feature_names_in_ = len(features), np.array(features, dtype=object)
+        return rows
+
     def _regression_rows(self, X: Any, y: Any) -> Rows:
         self._forget()
+        elsewhere = self._elsewhere(X, y)
+        if elsewhere is not None:
+            return elsewhere
         X, y = self._table(X, y)
         if self.invalid == "drop" and y is not None:
             X, y = self._validated(X), _as_numbers(y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..errors import InputError
 from ..rows.engine import Rows
+from ..rows.labels import codes_of, missing, sorted_labels
 from ..rows.memory import MemoryRows
 from .base import NoisyScore, PrivateEstimator
 
@@ -30,6 +32,9 @@ class MeansClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
 
     def _classified_rows(self, X: Any, y: Any) -> Rows:
         self._forget()
+        elsewhere = self._elsewhere(X, y, self._declare)
+        if elsewhere is not None:
+            return elsewhere
         X, y = self._table(X, y)
         if self.invalid == "drop" and y is not None:
             X, y = self._validated(X), np.asarray(y)
@@ -37,39 +42,22 @@ class MeansClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
                 raise InputError(f"y must be one label per row, shape ({X.shape[0]},), got shape {y.shape}.")
         else:
             X, y = self._validated(X, y)
-            if isinstance(self.classes, str) and y.dtype.kind == "f":  # what labels look like is public only then
-                check_classification_targets(y)
-        codes = self._codes(np.asarray(y))
-        return MemoryRows(X, codes, drop_invalid=self.invalid == "drop")
+        y = np.asarray(y)
+        self._declare(lambda: y[~missing(y)])
+        return MemoryRows(X, codes_of(y, self.classes_), drop_invalid=self.invalid == "drop")
 
-    def _codes(self, y: NDArray[Any]) -> NDArray[np.int64]:
-        """Labels as positions in the sorted label set; -1 for a label that was not declared (only under "drop")."""
-        if y.dtype == object:
-            missing = np.array([v is None or v != v for v in y])
-        else:
-            missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(0, dtype=bool)
+    def _declare(self, occurring: Callable[[], Any]) -> NDArray[Any]:
+        """The label set: as declared, or those labels that occur if they are declared public; sorted."""
         if isinstance(self.classes, str) and self.classes == "public":
-            self.classes_ = _sorted_labels(y[~missing] if missing.size else y)
+            found = np.asarray(occurring())
+            if found.dtype.kind == "f":
+                check_classification_targets(found)
         elif isinstance(self.classes, str) or not hasattr(self.classes, "__iter__"):
             raise InputError(f"classes must be 'public' or a sequence of labels, got {self.classes!r}.")
         else:
-            self.classes_ = _sorted_labels(np.asarray(list(self.classes)))
-        if len(self.classes_) < 2:
-            raise InputError("classes must hold at least two labels; with one class there is nothing to tell apart.")
-        if y.dtype == object:
-            position = {label: k for k, label in enumerate(self.classes_.tolist())}
-            codes = np.array([position.get(v, -1) for v in y.tolist()], dtype=np.int64)
-        elif y.dtype.kind in "iu" and np.array_equal(self.classes_, np.arange(len(self.classes_))):
-            # Already codes, the usual case; a label outside the set becomes -1.
-            codes = y.astype(np.int64, copy=False)
-            if codes.min() < 0 or codes.max() >= len(self.classes_):
-                codes = np.where((codes >= 0) & (codes < len(self.classes_)), codes, -1)
-        else:
-            found = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-            codes = np.where(self.classes_[found] == y, found, -1)
-        if missing.size:
-            codes[missing] = -1
-        return codes
+            found = np.asarray(list(self.classes))
+        self.classes_ = sorted_labels(found)
+        return self.classes_
 
     def decision_function(self, X: Any) -> Array:
         """log prior - |x - m|^2/2 for every class (for two classes: the difference)."""
@@ -98,11 +86,3 @@ def into_ball(means: Array, radius: float) -> Array:
     """Means outside the ball of possible means are moved to its edge."""
     norms = np.linalg.norm(means, axis=1, keepdims=True)
     return np.asarray(means * np.minimum(1.0, radius / np.maximum(norms, 1e-300)))
-
-
-def _sorted_labels(labels: NDArray[Any]) -> NDArray[Any]:
-    try:
-        return np.unique(labels)
-    except TypeError:
-        pass
-    raise InputError("classes must be labels of one kind: all numbers or all strings.")

@@ -1,0 +1,243 @@
+"""Parquet files and folders, Arrow tables and datasets, and anything that streams Arrow (polars, DuckDB): never a whole copy.
+
+Files are read row group by row group, large ones by processes of their own (threads would wait for each other's
+interpreter lock), so memory does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from ..errors import EngineError, InputError
+from .pool import WORKERS, each
+from .ship import packed
+
+__all__ = ["is_arrow", "open_arrow"]
+
+Task = Callable[[Iterable[Any]], Any]
+Addition = Callable[[Any, Any], Any]
+# Starting processes takes about a second: worth it from so many numbers on.
+_PROCESSES_FROM = 50_000_000
+_BATCH = 1 << 15
+
+
+def is_arrow(X: Any) -> bool:
+    """Whether ``X`` is a path, or holds Arrow columns (pandas frames have their own way)."""
+    if isinstance(X, (str, os.PathLike)):
+        return True
+    root = type(X).__module__.partition(".")[0]
+    return root == "pyarrow" or (root not in ("pandas", "pyspark") and hasattr(X, "__arrow_c_stream__"))
+
+
+def open_arrow(X: Any) -> FileTable | MemoryTable | StreamTable:
+    """The table behind a path, a dataset, a table or a stream."""
+    try:
+        import pyarrow as pa
+        import pyarrow.dataset as datasets
+    except ModuleNotFoundError:
+        raise InputError("Parquet and Arrow need pyarrow; install it with: pip install 'eptr[arrow]'.") from None
+    if isinstance(X, (str, os.PathLike)):
+        X = _dataset(X)
+    if isinstance(X, datasets.FileSystemDataset) and not getattr(X, "_scan_options", None):
+        return FileTable(X)
+    if isinstance(X, pa.RecordBatchReader):
+        X = X.read_all()  # it can be read only once, and a fit may need several passes
+    if isinstance(X, pa.RecordBatch):
+        X = pa.Table.from_batches([X])
+    return MemoryTable(X) if isinstance(X, pa.Table) else StreamTable(X)
+
+
+def _dataset(path: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.dataset as datasets
+
+    where = os.fspath(path)
+    if "://" not in where:
+        if not Path(where).exists():
+            raise InputError(f"{where} does not exist; X must be a table or the path of a Parquet file or folder.")
+        if Path(where).is_file() and Path(where).stat().st_size == 0:
+            raise InputError(f"{where} is empty.")
+    kind = "feather" if where.endswith((".arrow", ".feather", ".ipc")) else "parquet"
+    try:
+        return datasets.dataset(where, format=kind, partitioning="hive")
+    except (OSError, pa.ArrowException, ValueError):
+        pass
+    raise InputError(f"{where} is not a Parquet file, or a folder of them.")
+
+
+class FileTable:
+    """Files on disk or in a store; a piece is a row group."""
+
+    def __init__(self, dataset: Any) -> None:
+        import pyarrow as pa
+
+        self.dataset = dataset
+        try:
+            fragments = list(dataset.get_fragments())
+            _one_schema(fragments)
+            self.pieces = [
+                piece for f in fragments for piece in (f.split_by_row_group() if hasattr(f, "row_groups") else [f])
+            ]
+            self._rows = sum(int(f.count_rows()) for f in fragments)
+        except (OSError, pa.ArrowException) as error:
+            raise InputError(f"the files of X cannot be read: {type(error).__name__} in one of them.") from None
+        self.columns = list(dataset.schema.names)
+
+    def count(self) -> int:
+        return self._rows
+
+    def reduce(self, task: Task, add: Addition, columns: list[str]) -> Any:
+        reader = _Reader(self.dataset.schema, columns)
+        large = self._rows * len(columns) >= _PROCESSES_FROM and WORKERS > 1 and len(self.pieces) > 1
+        if not large or multiprocessing.current_process().daemon:
+            return reduce(add, each(lambda piece: task(reader(piece)), self.pieces))
+        from joblib.externals.loky import get_reusable_executor
+
+        # A few row groups a task: enough tasks to share the work evenly, few enough to hand over.
+        size = max(1, len(self.pieces) // (16 * WORKERS))
+        chunks = [self.pieces[i : i + size] for i in range(0, len(self.pieces), size)]
+        run = _InProcess(packed((task, reader)))
+        try:
+            return reduce(add, get_reusable_executor(max_workers=WORKERS).map(run, chunks))
+        except BrokenExecutor:
+            raise EngineError("a process that read X was killed, perhaps for want of memory.") from None
+
+
+def _one_schema(fragments: list[Any]) -> None:
+    """Files that disagree about a column would be filled with nulls or cast in silence."""
+    import pyarrow.dataset as datasets
+
+    if not fragments:
+        raise InputError("X is a folder without Parquet files.")
+    first = None
+    for fragment in fragments:
+        schema = fragment.physical_schema
+        types = dict(zip(schema.names, schema.types, strict=True))
+        if len(types) != len(schema.names):
+            raise InputError(f"{_name(fragment)} has two columns of the same name.")
+        types |= dict.fromkeys(datasets.get_partition_keys(fragment.partition_expression))
+        first = first or (types, _name(fragment))
+        for name in types.keys() | first[0].keys():
+            if name not in types or name not in first[0]:
+                has, lacks = (first[1], _name(fragment)) if name not in types else (_name(fragment), first[1])
+                raise InputError(f"the files of X do not agree: {has} has a column {name!r}, {lacks} does not.")
+            if types[name] != first[0][name]:
+                raise InputError(
+                    f"the files of X do not agree: column {name!r} holds {first[0][name]} in {first[1]}, but {types[name]} in "
+                    f"{_name(fragment)}. Write them with one schema."
+                )
+
+
+def _name(fragment: Any) -> str:
+    return Path(getattr(fragment, "path", "a part")).name
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Record batches of a row group, some columns only."""
+
+    schema: Any
+    columns: list[str]
+
+    def __call__(self, piece: Any) -> Iterator[Any]:
+        import pyarrow as pa
+
+        try:
+            yield from piece.to_batches(
+                schema=self.schema, columns=self.columns, batch_size=_BATCH, batch_readahead=1, use_threads=False
+            )
+        except (OSError, pa.ArrowException) as error:
+            fault = (
+                f"{_name(piece)} cannot be read any more ({type(error).__name__}): damaged, or changed during the fit."
+            )
+        else:
+            return
+        raise InputError(fault)
+
+
+@dataclass(frozen=True, slots=True)
+class _InProcess:
+    """What a process does with its row groups: partial results, added up there."""
+
+    payload: bytes
+
+    def __call__(self, pieces: list[Any]) -> Any:
+        from threadpoolctl import threadpool_limits
+
+        task, reader = pickle.loads(self.payload)
+        with threadpool_limits(1):
+            return task(batch for piece in pieces for batch in reader(piece))
+
+
+class MemoryTable:
+    """An Arrow table in memory; a piece is a slice of it."""
+
+    def __init__(self, table: Any) -> None:
+        self.table, self.columns = table, list(table.column_names)
+
+    def count(self) -> int:
+        return int(self.table.num_rows)
+
+    def reduce(self, task: Task, add: Addition, columns: list[str]) -> Any:
+        batches = self.table.select(columns).to_batches(max_chunksize=_BATCH)
+        return reduce(add, each(lambda batch: task([batch]), batches))
+
+
+class StreamTable:
+    """Anything with the Arrow C stream interface, streamed anew for every pass; a piece is a batch."""
+
+    def __init__(self, source: Any) -> None:
+        self.source, self._columns = source, getattr(source, "columns", None)
+
+    @property
+    def columns(self) -> list[str]:
+        if not isinstance(self._columns, list):
+            self._columns = list(self._stream(None).schema.names)
+        return self._columns
+
+    def count(self) -> int:
+        if hasattr(self.source, "count_rows"):
+            return int(self.source.count_rows())
+        if hasattr(self.source, "__len__"):
+            return len(self.source)
+        return sum(batch.num_rows for batch in self._batches(self.columns[:1]))
+
+    def reduce(self, task: Task, add: Addition, columns: list[str]) -> Any:
+        parts = each(lambda batch: task([batch]), self._batches(columns))
+        return reduce(add, parts, task([]))
+
+    def _batches(self, columns: list[str]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        try:
+            for batch in self._stream(columns):
+                batch = batch.select(columns)
+                for start in range(0, batch.num_rows, _BATCH):
+                    yield batch.slice(start, _BATCH)
+        except (OSError, pa.ArrowException, KeyError) as error:
+            fault = f"X stopped in the middle of a pass ({type(error).__name__}); if it can be read only once, make it a table."
+        else:
+            return
+        raise InputError(fault)
+
+    def _stream(self, columns: list[str] | None) -> Any:
+        import pyarrow as pa
+
+        source, root = self.source, type(self.source).__module__.partition(".")[0]
+        if hasattr(source, "to_batches"):  # a dataset with a filter, or of another kind
+            return source.scanner(
+                columns=columns, batch_size=_BATCH, batch_readahead=2, fragment_readahead=1
+            ).to_reader()
+        if columns is not None and root == "polars":
+            source = source.select(columns)
+        elif columns is not None and root in ("duckdb", "_duckdb"):
+            source = source.project(", ".join('"' + c.replace('"', '""') + '"' for c in columns))
+        return pa.RecordBatchReader.from_stream(source)

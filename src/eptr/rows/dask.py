@@ -1,0 +1,170 @@
+"""Dask arrays and dataframes: partial sums are computed where the chunks are, added up in a tree, and only they travel.
+
+Chunks that a dying worker takes with it are computed again by the scheduler and, being part of one graph, counted once.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .engine import Engine, Partial, Pass, merge
+from .labels import codes_of, missing
+from .ship import engine_errors, packed
+from .table import cache_blocks
+
+__all__ = ["DaskRows", "DaskTable", "beside", "is_dask", "occurring_in_array"]
+
+# Partial results added up by one task.
+_FAN_IN = 16
+
+
+def is_dask(X: Any) -> bool:
+    """Whether ``X`` is a Dask collection."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+class DaskTable:
+    """A Dask dataframe; a piece is a partition."""
+
+    def __init__(self, frame: Any) -> None:
+        if not hasattr(frame, "columns") or not hasattr(frame, "map_partitions"):
+            raise InputError(f"X must be a Dask dataframe or array with rows and columns, got {type(frame).__name__}.")
+        if not all(isinstance(name, str) for name in frame.columns):
+            raise InputError("X must have column names that are strings.")
+        self.frame, self.columns = frame, list(frame.columns)
+
+    def count(self) -> int:
+        with engine_errors("Dask"):
+            return len(self.frame)
+
+    def reduce(self, task: Callable[[Iterable[Any]], Any], add: Callable[[Any, Any], Any], columns: list[str]) -> Any:
+        with engine_errors("Dask"):
+            pieces = [(part,) for part in self.frame[columns].to_delayed()]
+            return _total(_OfFrame(task), add, pieces)
+
+
+class DaskRows(Engine):
+    """A Dask array of rows and one of targets, or of labels if ``classes`` are given; a piece is a chunk of rows."""
+
+    def __init__(self, x: Any, y: Any, classes: NDArray[Any] | None = None, *, drop_invalid: bool = False) -> None:
+        if getattr(x, "ndim", 0) != 2 or getattr(y, "ndim", 0) != 1 or not is_dask(y):
+            raise InputError("X must be a Dask array of shape (n, p) and y a Dask array of shape (n,).")
+        for name, array in (("X", x), ("y", y)):
+            if array.dtype.kind not in "fiub" and not (name == "y" and classes is not None):
+                raise InputError(f"{name} must hold numbers only, got dtype {array.dtype}.")
+        self.drop_invalid, self.classes, self.codes = drop_invalid, classes, classes is not None
+        with engine_errors("Dask"):
+            x, y = (a.copy().compute_chunk_sizes() if math.isnan(a.shape[0]) else a for a in (x, y))
+        if x.shape[0] != y.shape[0]:
+            raise InputError(f"X and y must have one row each: X has {x.shape[0]}, y has {y.shape[0]}.")
+        self.n, self.n_features = x.shape
+        if self.n == 0:
+            raise InputError("X has no rows; a fit needs at least one.")
+        x = x.rechunk({1: self.n_features})
+        self.x, self.y = x, y.rechunk((x.chunks[0],))
+
+    def _partials(self, task: Pass) -> Iterable[Partial]:
+        with engine_errors("Dask"):
+            pieces = list(zip(self.x.to_delayed()[:, 0], self.y.to_delayed(), strict=True))
+            return [_total(_OfChunk(task, self.classes), merge, pieces)]
+
+
+def occurring_in_array(y: Any) -> Any:
+    """The different labels of a Dask array."""
+    import dask.array as arrays
+
+    with engine_errors("Dask"):
+        labels = np.asarray(arrays.unique(y).compute())
+    return labels[~missing(labels)]
+
+
+def beside(X: Any, y: Any) -> tuple[DaskTable, str]:
+    """A dataframe and a series with the same partitions, as one table, and the name of its target."""
+
+    def together(frame: Any, target: Any) -> Any:
+        return frame.assign(**{name: target.to_numpy()})
+
+    name = str(getattr(y, "name", None) or "y")
+    while name in X.columns:
+        name += "_"
+    if not hasattr(y, "to_frame") or X.npartitions != y.npartitions:
+        raise InputError("y must be a Dask series with the partitions of X, or the name of a column of X.")
+    with engine_errors("Dask"):
+        meta = together(X._meta, y._meta)
+        return DaskTable(X.map_partitions(together, y, align_dataframes=False, meta=meta)), name
+
+
+@dataclass(frozen=True, slots=True)
+class _OfFrame:
+    """A task on a pandas partition, which it sees as Arrow."""
+
+    task: Callable[[Iterable[Any]], Any]
+
+    def __call__(self, frame: Any) -> Any:
+        return self.task(self._batches(frame))
+
+    @staticmethod
+    def _batches(frame: Any) -> Iterable[Any]:
+        import pyarrow as pa
+
+        if len(frame) == 0:  # an empty partition has no types either
+            return
+        try:
+            batch = pa.RecordBatch.from_pandas(frame, preserve_index=False)
+        except (pa.ArrowException, TypeError, ValueError):
+            batch = None
+        if batch is None:
+            raise InputError("a partition of X holds values of different types in one column; give it one type.")
+        yield batch
+
+
+@dataclass(frozen=True, slots=True)
+class _OfChunk:
+    """A pass over a chunk of rows and one of targets."""
+
+    task: Pass
+    classes: NDArray[Any] | None
+
+    def __call__(self, x: Any, y: Any) -> Partial:
+        x, y = np.asarray(x), np.asarray(y)
+        y = y if self.classes is None else codes_of(y, self.classes)
+        return self.task((x[part], y[part]) for part in cache_blocks(len(x), x.shape[1]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    add: Callable[[Any, Any], Any]
+
+    def __call__(self, *parts: Any) -> Any:
+        return reduce(self.add, parts)
+
+
+def _total(task: Callable[..., Any], add: Callable[[Any, Any], Any], pieces: list[tuple[Any, ...]]) -> Any:
+    """One graph: the task on every piece, then a tree of additions. What runs there is named by no module of ours."""
+    import cloudpickle
+    import dask
+    from dask.delayed import delayed
+
+    def run(payload: bytes, *arguments: Any) -> Any:
+        import pickle
+
+        return pickle.loads(payload)(*arguments)
+
+    run_there = delayed(pickle.loads(cloudpickle.dumps(run)), pure=False)
+    work, addition = (delayed(packed(f, cloudpickle), pure=False) for f in (task, _Sum(add)))
+    parts = [run_there(work, *piece) for piece in pieces]
+    while len(parts) > 1:
+        parts = [run_there(addition, *parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sending large graph")  # the kernel's features are in it
+        return dask.compute(parts[0])[0]

@@ -1,0 +1,50 @@
+"""Functions to other processes and machines, whole: a worker that lacks eptr runs them all the same.
+
+Everything of ours that a row function touches is pickled by value. What a worker needs is numpy, pyarrow where rows come
+as Arrow, and scipy for kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..errors import EngineError, EptrError
+
+__all__ = ["engine_errors", "packed"]
+
+
+def packed(task: Any, pickler: Any = None) -> bytes:
+    """``task`` as bytes for ``pickle.loads``; ``pickler`` is the cloudpickle that the workers have."""
+    import eptr
+
+    if pickler is None:
+        from joblib.externals import cloudpickle
+
+        pickler = cloudpickle
+    known = eptr.__name__ in pickler.list_registry_pickle_by_value()
+    if not known:
+        pickler.register_pickle_by_value(eptr)
+    try:
+        return bytes(pickler.dumps(task))
+    finally:
+        if not known:
+            pickler.unregister_pickle_by_value(eptr)
+
+
+@contextmanager
+def engine_errors(engine: str) -> Iterator[None]:
+    """Whatever a cluster raises becomes one sentence: its own text may quote rows, so only its kind is passed on."""
+    try:
+        yield
+        return
+    except EptrError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+    # Raised outside the handler, so that the original text is not even in the context.
+    raise EngineError(
+        f"{engine} failed while it read X ({kind}); its own log says why. Is the cluster alive, and do its workers see the "
+        "files? Nothing was charged unless noise had been drawn already."
+    )

@@ -1,0 +1,90 @@
+"""PySpark dataframes: executors see their partitions as Arrow, and only partial sums come back.
+
+A task that fails is run again by Spark; the result of one attempt alone is collected, so every row counts once.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
+from typing import Any
+
+from .ship import engine_errors, packed
+
+__all__ = ["SparkTable", "is_spark"]
+
+# More partial results than this are added up on the executors before they come back.
+_FAN_IN = 64
+
+
+def is_spark(X: Any) -> bool:
+    """Whether ``X`` is a PySpark dataframe."""
+    return type(X).__module__.partition(".")[0] == "pyspark" and hasattr(X, "mapInArrow")
+
+
+class SparkTable:
+    """A PySpark dataframe; a piece is a partition."""
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+        with engine_errors("Spark"):
+            self.columns = list(frame.columns)
+            _same_interpreter(frame.sparkSession)
+
+    def count(self) -> int:
+        with engine_errors("Spark"):
+            return int(self.frame.count())
+
+    def reduce(self, task: Callable[[Iterable[Any]], Any], add: Callable[[Any, Any], Any], columns: list[str]) -> Any:
+        from pyspark import cloudpickle
+
+        def merged(batches: Iterable[Any]) -> Any:
+            return reduce(add, (pickle.loads(part.as_py()) for batch in batches for part in batch.column(0)))
+
+        with engine_errors("Spark"):
+            quoted = ["`" + name.replace("`", "``") + "`" for name in columns]
+            parts = self.frame.select(*quoted).mapInArrow(_on_executor(packed(task, cloudpickle)), "part binary")
+            count = _partitions(parts)
+            if count > _FAN_IN:
+                parts = parts.repartition(-(-count // _FAN_IN))
+                parts = parts.mapInArrow(_on_executor(packed(merged, cloudpickle)), "part binary")
+            return reduce(add, (pickle.loads(bytes(row[0])) for row in parts.collect()))
+
+
+def _on_executor(payload: bytes) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """A function without names of ours: one binary value per partition, the pickled result of the task."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import itertools
+        import pickle
+
+        import pyarrow
+
+        first = next(batches, None)
+        if first is not None:
+            result = pickle.loads(payload)(itertools.chain([first], batches))
+            column = pyarrow.array([pickle.dumps(result)], pyarrow.binary())
+            yield pyarrow.RecordBatch.from_arrays([column], ["part"])
+
+    return run
+
+
+def _partitions(frame: Any) -> int:
+    try:
+        return int(frame.rdd.getNumPartitions())
+    except Exception:  # a remote session has no RDDs: its results come back one by one
+        return 0
+
+
+def _same_interpreter(session: Any) -> None:
+    """On this machine, workers run the interpreter that runs this line, unless Spark was told otherwise."""
+    try:
+        context = session.sparkContext
+        chosen = os.environ.get("PYSPARK_PYTHON") or context.getConf().get("spark.pyspark.python")
+    except Exception:  # a remote session: its workers are not ours to choose
+        return
+    if chosen is None and context.master.startswith("local"):
+        context.pythonExec = sys.executable

@@ -1,0 +1,197 @@
+"""Tables with named columns, in pieces: what their columns mean, and passes over them wherever the pieces are.
+
+An engine (``arrow``, ``dask``, ``spark``) says which columns there are, how many rows, and runs a task on every piece,
+as Arrow record batches. Everything else is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .engine import Engine, Partial, Pass, merge
+from .labels import codes_of
+from .memory import block_rows
+
+__all__ = ["Columns", "Layout", "Table", "TableRows", "cache_blocks", "label_codes", "number_column", "occurring"]
+
+Array = NDArray[np.float64]
+# A piece is worked off by one core in blocks that fit into its own cache.
+_CACHE_NUMBERS = 40_000
+# More different labels than this are a measurement, not a label.
+MOST_LABELS = 10_000
+
+
+class Table(Protocol):
+    """An engine: columns by name, rows in pieces."""
+
+    @property
+    def columns(self) -> list[str]: ...
+
+    def count(self) -> int:
+        """Rows, all pieces together."""
+        ...
+
+    def reduce(self, task: Callable[[Iterable[Any]], Any], add: Callable[[Any, Any], Any], columns: list[str]) -> Any:
+        """``task`` of the record batches of every piece, with these columns only; added up. Lost pieces are done again."""
+        ...
+
+
+class Layout(Protocol):
+    """What columns mean: goes to the rows with every pass."""
+
+    @property
+    def columns(self) -> list[str]: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def codes(self) -> bool: ...
+
+    def block(self, batch: Any) -> tuple[Array, NDArray[Any]]:
+        """x and y of a record batch; raises an InputError that quotes no value."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Features as they are, and a numeric target, or labels if ``classes`` are given."""
+
+    features: list[str]
+    target: str
+    classes: NDArray[Any] | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        return [*self.features, self.target]
+
+    @property
+    def n_features(self) -> int:
+        return len(self.features)
+
+    @property
+    def codes(self) -> bool:
+        return self.classes is not None
+
+    def block(self, batch: Any) -> tuple[Array, NDArray[Any]]:
+        x = np.empty((batch.num_rows, len(self.features)))
+        for j, name in enumerate(self.features):
+            x[:, j] = number_column(batch, name)
+        if self.classes is None:
+            return x, number_column(batch, self.target)
+        return x, label_codes(batch, self.target, self.classes)
+
+
+class TableRows(Engine):
+    """The rows of a table under a layout."""
+
+    def __init__(self, table: Table, layout: Layout, *, drop_invalid: bool = False) -> None:
+        self.table, self.layout, self.drop_invalid = table, layout, drop_invalid
+        self.n, self.n_features, self.codes = table.count(), layout.n_features, layout.codes
+        if self.n == 0:
+            raise InputError("X has no rows; a fit needs at least one.")
+
+    def _partials(self, task: Pass) -> Iterable[Partial]:
+        return [self.table.reduce(_Piece(task, self.layout), merge, self.layout.columns)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """The pass over one piece."""
+
+    task: Pass
+    layout: Layout
+
+    def __call__(self, batches: Iterable[Any]) -> Partial:
+        return self.task(self._blocks(batches))
+
+    def _blocks(self, batches: Iterable[Any]) -> Iterator[tuple[Array, NDArray[Any]]]:
+        for batch in batches:
+            for part in cache_blocks(batch.num_rows, self.layout.n_features):
+                yield self.layout.block(batch.slice(part.start, part.stop - part.start))
+
+
+def cache_blocks(n: int, features: int) -> Iterator[slice]:
+    """Blocks of one core."""
+    size = block_rows(features, _CACHE_NUMBERS)
+    return (slice(start, min(n, start + size)) for start in range(0, n, size))
+
+
+def number_column(batch: Any, name: str) -> Array:
+    """A column as float64; a missing value is NaN."""
+    import pyarrow as pa
+
+    column = _column(batch, name)
+    kind = column.type
+    if pa.types.is_floating(kind) and column.null_count == 0:
+        return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.uint8())
+    elif pa.types.is_decimal(kind):
+        column = column.cast(pa.float64())
+    elif pa.types.is_null(kind):
+        return np.full(len(column), np.nan)
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise InputError(f"column {name!r} holds {kind}, not numbers; encode it, or leave it out.")
+    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def label_codes(batch: Any, name: str, classes: NDArray[Any]) -> NDArray[np.int64]:
+    """A column of labels as positions in ``classes``; -1 for one that is missing or not among them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = _column(batch, name)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_nested(column.type):
+        raise InputError(f"column {name!r} holds {column.type}, not labels.")
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        known = pa.array([v if isinstance(v, str) else None for v in classes.tolist()], column.type)
+        found = pc.index_in(column, value_set=known, skip_nulls=True)
+        return np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
+    return codes_of(np.asarray(column.to_numpy(zero_copy_only=False)), classes)
+
+
+def _column(batch: Any, name: str) -> Any:
+    index = batch.schema.get_field_index(name)
+    if index < 0:
+        raise InputError(f"a part of the table has no column {name!r}.")
+    return batch.column(index)
+
+
+def occurring(table: Table, column: str) -> list[Any]:
+    """The different labels of a column, from one pass over it alone."""
+    labels, fault = table.reduce(_Occurring(column, MOST_LABELS), _union, [column])
+    if not fault and len(labels) > MOST_LABELS:
+        fault = f"column {column!r} has more than {MOST_LABELS} different values: not labels. Declare classes."
+    if fault:
+        raise InputError(fault)
+    return list(labels)
+
+
+def _union(one: tuple[set[Any], str], two: tuple[set[Any], str]) -> tuple[set[Any], str]:
+    return (one[0] | two[0] if len(one[0]) <= MOST_LABELS else one[0]), one[1] or two[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Occurring:
+    column: str
+    most: int
+
+    def __call__(self, batches: Iterable[Any]) -> tuple[set[Any], str]:
+        found: set[Any] = set()
+        try:
+            for batch in batches:
+                found.update(_column(batch, self.column).unique().to_pylist())
+                if len(found) > self.most + 2:
+                    break
+        except InputError as error:
+            return set(), str(error)
+        return {v for v in found if v is not None and v == v}, ""
