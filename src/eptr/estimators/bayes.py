@@ -15,10 +15,10 @@ from ..privacy.mechanism import Proposal, Release, forecast_test, release, relea
 from ..privacy.noise import NoiseSource
 from ..rows.engine import Rows
 from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, whole_number
-from .bayes_bounds import ClassRule, class_sums, paper_rule, tight_rule
+from .bayes_bounds import ClassRule, class_sums, from_centres, paper_rule, tight_rule
 from .classifier import MeansClassifier, into_ball
 from .planning import Plan
-from .quantile import private_quantile
+from .quantile import private_quantile, row_norms
 
 __all__ = ["BayesClassifier"]
 
@@ -122,9 +122,8 @@ class BayesClassifier(MeansClassifier):
     def _fit_refined(self, rows: Rows, budget: Budget, bound: float | str, noise: NoiseSource) -> Release:
         mu, group, classes = budget.mu, self.rows_per_person, len(self.classes_)
         if bound == "private":
-            norms = lambda x, y: np.sqrt(np.einsum("ij,ij->i", x, x))  # noqa: E731
             bound = private_quantile(
-                rows, norms, RADIUS_LEVEL, low=RADIUS_RANGE[0], high=RADIUS_RANGE[1],
+                rows, row_norms, RADIUS_LEVEL, low=RADIUS_RANGE[0], high=RADIUS_RANGE[1],
                 mu=mu * math.sqrt(RADIUS_SHARE) * (1.0 - 1e-15), noise=noise, group=group, **RADIUS_SEARCH,
             )  # fmt: skip
             mu *= math.sqrt(1.0 - RADIUS_SHARE) * (1.0 - 1e-15)
@@ -149,7 +148,7 @@ class BayesClassifier(MeansClassifier):
         # Rows of a class sit around its centre: a private radius instead of the whole ball.
         level = 1.0 - min(1.0 - SPREAD_LEVEL, SPREAD_RATE / (math.sqrt(rows.n) * mu))
         radius = private_quantile(
-            rows, lambda x, y: _distance(x, centres.take(np.asarray(y, dtype=np.intp), axis=0)), level,
+            rows, lambda x, y: row_norms(from_centres(x, y, centres), y), level,
             low=self.x_bound_ * 2.0**-16, high=2.0 * self.x_bound_, mu=part(SPREAD_SHARE), noise=noise, group=group,
         )  # fmt: skip
         second = class_sums(rows, classes, radius, centres)
@@ -227,9 +226,3 @@ class BayesClassifier(MeansClassifier):
         certain = rule.threshold + (1.0 + forecast.certain) * rule.lipschitz
         error = numbers * scale**2
         return Plan(self.strategy, n, n_features, "smallest class", scale, error, rule.threshold, certain, budget.delta)
-
-
-def _distance(x: Array, centres: Array) -> Array:
-    """Row by row; ``centres`` is a scratch array with one row each."""
-    away = np.subtract(x, centres, out=centres)
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", away, away)))

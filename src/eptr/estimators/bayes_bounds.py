@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..rows.engine import Rows
 from ..rows.exact import project, shrink_factors, sum_grid
+from ..rows.namespace import is_foreign, like, namespace
 
-__all__ = ["ClassRule", "ClassSums", "class_sums", "paper_rule", "tight_rule"]
+__all__ = ["ClassRule", "ClassSums", "class_sums", "from_centres", "paper_rule", "tight_rule"]
 
 Array = NDArray[np.float64]
-Keep = NDArray[np.bool_] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +40,34 @@ def class_sums(rows: Rows, classes: int, radius: float, centres: Array | None = 
     """One pass: counts, and sums of x (or x - c_y) projected to the ball of ``radius``. proof: sums"""
     grid = sum_grid(rows.n, radius)
 
-    def block(x: Array, y: Array, keep: Keep) -> tuple[Array, ...]:
-        member = np.empty((classes, len(y)))
-        for k in range(classes):
-            np.equal(y, k, out=member[k], casting="unsafe")
+    def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+        member = _members(y, classes)
         if keep is not None:
-            member *= keep
-        away = x
-        if centres is not None:
-            away = centres.take(np.asarray(y, dtype=np.intp), axis=0)
-            np.subtract(x, away, out=away)
+            member = namespace(x).where(keep, member, 0.0)
+        away = x if centres is None else from_centres(x, y, centres)
         units = project(away, shrink_factors(away, radius), grid)
-        return member.sum(axis=1), (member @ units) * grid
+        return namespace(x).sum(member, axis=1), (member @ units) * grid
 
     return ClassSums(*rows.sum(block))
+
+
+def _members(y: Any, classes: int) -> Any:
+    """One row of 0 and 1 per class."""
+    if is_foreign(y):
+        xp = namespace(y)
+        return xp.stack([xp.astype(y == k, xp.float64) for k in range(classes)])
+    member = np.empty((classes, len(y)))
+    for k in range(classes):
+        np.equal(y, k, out=member[k], casting="unsafe")
+    return member
+
+
+def from_centres(x: Any, y: Any, centres: Array) -> Any:
+    """x - c_y, a new array."""
+    if is_foreign(x):
+        return x - namespace(x).take(like(centres, x), y, axis=0)
+    away = centres.take(np.asarray(y, dtype=np.intp), axis=0)
+    return np.subtract(x, away, out=away)
 
 
 def paper_rule(n: int, radius: float, c0: float, group: int) -> ClassRule:

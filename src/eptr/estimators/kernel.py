@@ -22,7 +22,7 @@ from .kernel_features import KERNELS
 from .kernel_function import KernelSums, read_function, release_sums
 from .kernel_queries import query_rule, query_sums
 from .planning import Plan
-from .quantile import private_quantile
+from .quantile import private_quantile, target_sizes
 
 __all__ = ["KernelRegressor"]
 
@@ -162,7 +162,7 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         mu, group = budget.mu, self.rows_per_person
         if math.isnan(self.y_radius_):
             self.y_radius_ = private_quantile(
-                rows, lambda x, y: np.abs(y), RADIUS_LEVEL, low=RADIUS_RANGE[0], high=RADIUS_RANGE[1],
+                rows, target_sizes, RADIUS_LEVEL, low=RADIUS_RANGE[0], high=RADIUS_RANGE[1],
                 mu=mu * math.sqrt(RADIUS_SHARE) * (1.0 - 1e-15), noise=noise, group=group, **RADIUS_SEARCH,
             )  # fmt: skip
             mu *= math.sqrt(1.0 - RADIUS_SHARE) * (1.0 - 1e-15)

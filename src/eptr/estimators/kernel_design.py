@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import BoundError, InputError, positive
+from ..rows.namespace import like, namespace
 from .kernel_features import KERNELS, Kernel, TensorFeatures, tensor_features
 
 __all__ = ["Design", "pairs", "y_range"]
-
-Array = NDArray[np.float64]
 
 ANCHORS = {1: 2_000, 2: 6_000}
 MOST_ANCHORS = 20_000
@@ -39,19 +37,22 @@ class Design:
         cap = ANCHORS.get(len(self.domain), MOST_ANCHORS)
         return tensor_features(self.kernel, self.domain, self.bandwidths, cap)
 
-    def inside(self, x: Array) -> Array:
+    def _ends(self, x: Any) -> tuple[Any, Any]:
+        low, high = np.array(self.domain).T
+        return like(low, x), like(high, x)
+
+    def inside(self, x: Any) -> Any:
         """Values outside the domain are moved to its edge."""
-        low, high = np.array(self.domain).T
-        return np.clip(x, low, high)
+        return namespace(x).clip(x, *self._ends(x))
 
-    def unit(self, x: Array) -> Array:
+    def unit(self, x: Any) -> Any:
         """The domain mapped to [-1, 1] on every axis."""
-        low, high = np.array(self.domain).T
-        return np.asarray((2.0 * np.clip(x, low, high) - low - high) / (high - low))
+        low, high = self._ends(x)
+        return (2.0 * namespace(x).clip(x, low, high) - low - high) / (high - low)
 
-    def target(self, y: Array) -> Array:
+    def target(self, y: Any) -> Any:
         """The response, clipped to its range and centred on it."""
-        return np.clip(y - self.y_centre, -self.y_radius, self.y_radius)
+        return namespace(y).clip(y - self.y_centre, -self.y_radius, self.y_radius)
 
 
 def pairs(value: Any, d: int, name: str = "domain") -> list[tuple[float, float]]:

@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
 from ..rows.exact import product_grid, toward_zero
+from ..rows.namespace import like, namespace, squares
 
 __all__ = ["KERNELS", "Axis", "Kernel", "TensorFeatures", "tensor_features"]
 
@@ -24,7 +26,7 @@ _ARITHMETIC = 1e-6  # covers the rounding of the triangular solves: condition 1e
 class Kernel:
     """A one-dimensional profile k(|u|) with values in [0, 1] and k(0) = 1; axes multiply."""
 
-    profile: Callable[[Array], Array]
+    profile: Callable[[Any], Any]
     integral: float
     spacing: float  # anchors per axis are this many bandwidths apart
     positive_definite: bool = True
@@ -32,10 +34,12 @@ class Kernel:
 
 # proof: kernels
 KERNELS = {
-    "gaussian": Kernel(lambda u: np.exp(-0.5 * u * u), math.sqrt(2.0 * math.pi), 0.75),
-    "laplace": Kernel(lambda u: np.exp(-u), 2.0, 0.25),
-    "wendland": Kernel(lambda u: np.maximum(1.0 - u, 0.0) ** 4 * (4.0 * u + 1.0), 2.0 / 3.0, 0.25),
-    "epanechnikov": Kernel(lambda u: np.maximum(1.0 - u * u, 0.0), 4.0 / 3.0, 0.25, positive_definite=False),
+    "gaussian": Kernel(lambda u: namespace(u).exp(-0.5 * u * u), math.sqrt(2.0 * math.pi), 0.75),
+    "laplace": Kernel(lambda u: namespace(u).exp(-u), 2.0, 0.25),
+    "wendland": Kernel(lambda u: namespace(u).clip(1.0 - u, 0.0, None) ** 4 * (4.0 * u + 1.0), 2.0 / 3.0, 0.25),
+    "epanechnikov": Kernel(
+        lambda u: namespace(u).clip(1.0 - u * u, 0.0, None), 4.0 / 3.0, 0.25, positive_definite=False
+    ),
 }
 
 
@@ -52,24 +56,24 @@ class Axis:
         # A public guess of the largest residual; `features` enforces it row by row. proof: residual
         self.residual = min(1.0, 1.05 * float(np.max(self._residual(self._raw(probe)))) + _ARITHMETIC)
 
-    def _kernel(self, x: Array, widen: float = 1.0) -> Array:
-        return self.kernel.profile(np.abs(self.anchors[:, None] - x[None, :]) / (widen * self.bandwidth))
+    def _kernel(self, x: Any, widen: float = 1.0) -> Any:
+        return self.kernel.profile(abs(like(self.anchors, x)[:, None] - x[None, :]) / (widen * self.bandwidth))
 
-    def _raw(self, x: Array, widen: float = 1.0) -> Array:
-        return np.asarray(self.inverse @ self._kernel(x, widen))
+    def _raw(self, x: Any, widen: float = 1.0) -> Any:
+        return like(self.inverse, x) @ self._kernel(x, widen)
 
     @staticmethod
-    def _residual(phi: Array) -> Array:
-        return np.asarray(1.0 - np.einsum("ij,ij->j", phi, phi))
+    def _residual(phi: Any) -> Any:
+        return 1.0 - squares(phi, 0)
 
-    def features(self, x: Array) -> Array:
+    def features(self, x: Any) -> Any:
         """One column per value; norm at most 1, and zero where the anchors do not represent the value."""
-        phi = self._raw(x)
+        xp, phi = namespace(x), self._raw(x)
         left = self._residual(phi)
-        phi *= np.where(left > self.residual, 0.0, 1.0 / np.sqrt(np.maximum(1.0, 1.0 - left) * (1.0 + 1e-12)))
+        phi *= xp.where(left > self.residual, 0.0, 1.0 / xp.sqrt(xp.clip(1.0 - left, 1.0, None) * (1.0 + 1e-12)))
         return phi
 
-    def weights(self, x: Array, widen: float) -> Array:
+    def weights(self, x: Any, widen: float) -> Any:
         """v(x) with v(x)'phi(x_i) close to k(|x - x_i|/(widen h)): the wider kernel, interpolated at the anchors.
 
         For reading released sums only: no bound on its norm is needed.
@@ -97,20 +101,20 @@ class TensorFeatures:
         worst = max(axis.residual for axis in self.axes) + _ARITHMETIC + 4.0 * grid * math.sqrt(left * right)
         return math.sqrt(1.0 + worst) + 4.0 * grid * math.sqrt(left * right)
 
-    def factors(self, x: Array, widen: float = 1.0) -> tuple[Array, Array]:
+    def factors(self, x: Any, widen: float = 1.0) -> tuple[Any, Any]:
         """The two factors, one column per row of ``x``."""
         half = (len(self.axes) + 1) // 2
         parts = [axis.weights(x[:, j], widen) for j, axis in enumerate(self.axes)]
-        return _outer(parts[:half], len(x)), _outer(parts[half:], len(x))
+        return _outer(parts[:half], x), _outer(parts[half:], x)
 
-    def sums(self, x: Array, target: Array, n: int, keep: NDArray[np.bool_] | None) -> Array:
+    def sums(self, x: Any, target: Any, n: int, keep: Any) -> Any:
         """Exact block sums of phi(x) t and phi(x), |t| <= 1, stacked: shape (2, left, right). proof: counts"""
         grid = product_grid(n, 1.0)
         left, right = self.factors(x)
         if keep is not None:
-            right = right * keep
-        left, right = toward_zero(left, grid, out=left), toward_zero(right, grid)
-        return np.stack([left @ toward_zero(right * target, grid).T, left @ right.T])
+            right = namespace(x).where(keep, right, 0.0)
+        left, right = toward_zero(left, grid), toward_zero(right, grid)
+        return namespace(x).stack([left @ toward_zero(right * target, grid).T, left @ right.T])
 
     def evaluate(self, x: Array, released: Array, widen: float = 1.0) -> tuple[Array, Array, Array]:
         """v(x)'S, v(x)'C and |v(x)| for released (2, left, right) sums; v = phi unless the kernel is widened."""
@@ -120,10 +124,11 @@ class TensorFeatures:
         return top, bottom, norm
 
 
-def _outer(parts: list[Array], n: int) -> Array:
-    """Column-wise tensor product."""
-    start = np.ones((1, n))
-    return reduce(lambda a, b: (a[:, None, :] * b[None, :, :]).reshape(-1, n), parts, start)
+def _outer(parts: list[Any], x: Any) -> Any:
+    """Column-wise tensor product; one row of ones if there are no parts."""
+    xp, n = namespace(x), x.shape[0]
+    start = xp.reshape(xp.ones_like(x[:, 0]), (1, n))
+    return reduce(lambda a, b: xp.reshape(a[:, None, :] * b[None, :, :], (-1, n)), parts, start)
 
 
 def tensor_features(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..privacy.noise import NoiseSource
 from ..rows.engine import Rows
+from ..rows.namespace import like, namespace
 from .kernel_design import Design
 from .linear_refined import refined_fit
 from .quantile import private_quantile
@@ -18,7 +19,6 @@ from .quantile import private_quantile
 __all__ = ["KernelSums", "read_function", "release_sums"]
 
 Array = NDArray[np.float64]
-Keep = NDArray[np.bool_] | None
 
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 TREND_SHARE = 0.20
@@ -52,25 +52,25 @@ def release_sums(rows: Rows, design: Design, trend: bool, mu: float, noise: Nois
         scaled = _Scaled(rows, design)
         line = refined_fit(scaled, math.sqrt(d), design.y_radius, 1.0, part(TREND_SHARE), noise, group).coefficients
         radius = private_quantile(
-            rows, lambda x, y: np.abs(design.target(y) - along(line, design, x)), RESIDUAL_LEVEL,
+            rows, lambda x, y: abs(design.target(y) - along(line, design, x)), RESIDUAL_LEVEL,
             low=design.y_radius * 2.0**-12, high=design.y_radius, mu=part(RESIDUAL_SHARE), noise=noise, group=group,
             ratio=1.1,
         )  # fmt: skip
         kernel_share = 1.0 - TREND_SHARE - RESIDUAL_SHARE
     features = design.features()
 
-    def block(x: Array, y: Array, keep: Keep) -> tuple[Array, ...]:
+    def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         residual = design.target(y) - along(line, design, x)
-        return (features.sums(design.inside(x), np.clip(residual / radius, -1.0, 1.0), n, keep),)
+        return (features.sums(design.inside(x), namespace(x).clip(residual / radius, -1.0, 1.0), n, keep),)
 
     (sums,) = rows.sum(block)
     scale = 2.0 * features.inflation(n) * group / part(kernel_share)
     return KernelSums(line, radius, noise.gaussian(sums, scale), scale)
 
 
-def along(line: Array, design: Design, x: Array) -> Array:
+def along(line: Array, design: Design, x: Any) -> Any:
     """The released trend at ``x``."""
-    return np.asarray(design.unit(x) @ line[:-1] + line[-1])
+    return design.unit(x) @ like(line[:-1], x) + float(line[-1])
 
 
 def read_function(released: KernelSums, design: Design, x: Array) -> Array:
@@ -95,7 +95,7 @@ def _read_block(released: KernelSums, design: Design, features: Any, x: Array) -
         floor = DEGREE_FLOOR * released.scale * np.maximum(norm, 1.0)
         answer[todo] += missing[todo] * top / np.maximum(bottom, floor)
         missing[todo] *= np.clip(1.0 - bottom / floor, 0.0, 1.0)
-    return along(released.trend, design, x) + released.residual_radius * answer
+    return np.asarray(along(released.trend, design, x) + released.residual_radius * answer)
 
 
 class _Scaled:
@@ -111,11 +111,11 @@ class _Scaled:
     def sum(self, fn: Any) -> tuple[Array, ...]:
         design = self.design
 
-        def block(x: Array, y: Array, keep: Keep) -> tuple[Array, ...]:
-            unit, target = design.unit(x), y - design.y_centre
+        def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+            xp, unit, target = namespace(x), design.unit(x), y - design.y_centre
             if keep is not None:  # a dropped row is zero after the mapping, too
-                unit, target = unit * keep[:, None], target * keep
-            result: tuple[Array, ...] = fn(unit, target, keep)
+                unit, target = xp.where(keep[:, None], unit, 0.0), xp.where(keep, target, 0.0)
+            result: tuple[Any, ...] = fn(unit, target, keep)
             return result
 
         return self.rows.sum(block)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
+from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +14,7 @@ from numpy.typing import NDArray
 from ..privacy.mechanism import Proposal
 from ..rows.engine import RowFunction
 from ..rows.exact import product_grid, toward_zero
+from ..rows.namespace import like, namespace
 from .kernel_design import Design
 
 __all__ = ["QueryRule", "query_rule", "query_sums"]
@@ -47,14 +51,16 @@ def query_sums(design: Design, queries: Array, n: int) -> RowFunction:
     """Row function: exact degrees D(x0) and sums N(x0) at every query."""
     k_grid, y_grid = product_grid(n, 1.0), product_grid(n, design.y_radius)
 
-    def block(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
-        x = design.inside(x)
-        weights = np.ones((len(queries), len(x)))
-        for j, h in enumerate(design.bandwidths):
-            weights *= design.kernel.profile(np.abs(queries[:, j, None] - x[None, :, j]) / h)
+    def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+        xp, x, points = namespace(x), design.inside(x), like(queries, x)
+        profiles = [
+            design.kernel.profile(abs(points[:, j][:, None] - x[:, j][None, :]) / h)
+            for j, h in enumerate(design.bandwidths)
+        ]
+        weights = reduce(operator.mul, profiles)
         if keep is not None:
-            weights *= keep
-        weights = toward_zero(weights, k_grid, out=weights)
-        return weights.sum(axis=1), weights @ toward_zero(design.target(y), y_grid)
+            weights = xp.where(keep, weights, 0.0)
+        weights = toward_zero(weights, k_grid)
+        return xp.sum(weights, axis=1), weights @ toward_zero(design.target(y), y_grid)
 
     return block

@@ -22,7 +22,7 @@ from .linear_bounds import SafetyRule, moments, paper_rule, smallest_eigenvalue,
 from .linear_model import LinearModel
 from .linear_refined import refined_fit
 from .planning import Plan
-from .quantile import private_quantile
+from .quantile import private_quantile, row_norms, target_sizes
 
 __all__ = ["LinearRegression"]
 
@@ -151,9 +151,9 @@ class LinearRegression(LinearModel):
             **RADIUS_SEARCH,
         }
         if bought[0]:
-            x_bound = private_quantile(rows, lambda x, y: np.sqrt(np.einsum("ij,ij->i", x, x)), RADIUS_LEVEL, **options)  # type: ignore[arg-type]
+            x_bound = private_quantile(rows, row_norms, RADIUS_LEVEL, **options)  # type: ignore[arg-type]
         if bought[1]:
-            y_bound = private_quantile(rows, lambda x, y: np.abs(y), RADIUS_LEVEL, **options)  # type: ignore[arg-type]
+            y_bound = private_quantile(rows, target_sizes, RADIUS_LEVEL, **options)  # type: ignore[arg-type]
         mu *= math.sqrt(1.0 - RADIUS_SHARE * sum(bought)) * (1.0 - 1e-15)
         x_bound, y_bound = self.x_bound_, self.y_bound_ = float(x_bound), float(y_bound)
         constant = self._constant(x_bound, rows.n_features)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..rows.engine import Rows
 from ..rows.exact import product_grid, project, shrink_factors
+from ..rows.namespace import namespace, whole
 
 __all__ = ["Moments", "SafetyRule", "moments", "paper_rule", "sharp_numerator", "solve", "tight_rule"]
 
@@ -46,20 +48,23 @@ def moments(rows: Rows, x_bound: float, y_bound: float, constant: float | None, 
     x_grid, y_grid = product_grid(rows.n, max(x_bound, constant or 0.0)), product_grid(rows.n, y_bound)
     column = None if constant is None else math.trunc(constant / x_grid)
 
-    def block(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
-        factors = shrink_factors(x, x_bound)
+    def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+        xp, factors = namespace(x), shrink_factors(x, x_bound)
         z = project(x, factors, x_grid)
-        weight = factors if weighted and factors is not None else np.ones(len(z))
-        t = np.trunc(np.clip(y * weight, -y_bound, y_bound) / y_grid)
-        gram, cross = z.T @ z, z.T @ t
-        if column is not None:
-            ones = np.trunc(column * (weight if keep is None else weight * keep))
-            side = ones @ z
-            gram = np.block([[gram, side[:, None]], [side[None, :], np.array([[ones @ ones]])]])
-            cross = np.append(cross, ones @ t)
-        return gram * x_grid**2, cross * (x_grid * y_grid), np.asarray(t @ t * y_grid**2)
+        weight = factors if weighted else None
+        t = whole(xp.clip(y if weight is None else y * weight, -y_bound, y_bound) * (1.0 / y_grid))
+        ones = xp.ones_like(t) if weight is None else weight  # the constant, before it is scaled
+        if keep is not None:
+            ones = xp.where(keep, ones, 0.0)
+        side = xp.stack([t, whole(ones * float(column or 0))], axis=1)
+        return z.T @ z, z.T @ side, side.T @ side
 
-    return Moments(*rows.sum(block))
+    gram, side, rest = rows.sum(block)  # in units of the grids: whole numbers
+    cross = side[:, 0]
+    if column is not None:
+        gram = np.block([[gram, side[:, 1:]], [side[:, 1:].T, rest[1:, 1:]]])
+        cross = np.append(cross, rest[0, 1])
+    return Moments(gram * x_grid**2, cross * (x_grid * y_grid), np.asarray(rest[0, 0] * y_grid**2))
 
 
 def sharp_numerator(x_bound: float, y_bound: float, coef_bound: float, dimension: int) -> float:

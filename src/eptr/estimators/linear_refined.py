@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +12,13 @@ from numpy.typing import NDArray
 from ..privacy.noise import NoiseSource
 from ..rows.engine import Rows
 from ..rows.exact import shrink_factors, sum_grid, toward_zero
+from ..rows.namespace import like, namespace, squares, whole
 from .linear_bounds import moments
 from .quantile import private_quantile
 
 __all__ = ["RefinedFit", "refined_fit"]
 
 Array = NDArray[np.float64]
-Keep = NDArray[np.bool_] | None
 
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 STEPS = ((120.0, 4), (220.0, 3), (math.inf, 1))  # steps while sqrt(n) mu is below; the last from a warm start
@@ -138,57 +139,55 @@ class _Gradient:
         self.grid = 2.0 ** (math.frexp(max(x_bound, constant or 0.0))[1] - _ROW_BITS)
         self.x_bound, self.y_limit = x_bound, REACH * y_bound
         self.p = len(whitening)
-        column = 0.0 if constant is None else float(toward_zero(np.array(constant), self.grid))
-        # Rows enter as integers, the constant as their last column, so the grid is folded in here.
-        self.column = column / self.grid if constant is not None else None
+        # Rows and the constant enter as integers, so the grid is folded in here.
+        self.column = None if constant is None else float(math.trunc(constant / self.grid))
         self.map, self.slopes = whitening.T * self.grid, theta * self.grid
 
-    def _parts(self, x: Array, y: Array, keep: Keep = None) -> tuple[Array, Array, Array]:
+    def _parts(self, x: Any, y: Any, keep: Any = None) -> tuple[Any, Any, Any]:
         """z (one *column* per row, so that what follows is contiguous), the residual and |z|.
 
         A row beyond the bound is shortened together with its y and its constant: weighted least squares, whose
         weights depend on x alone, so nothing is biased. The dot products are exact, the rest is element-wise. proof: bits
         """
-        shorten = shrink_factors(x, self.x_bound)
-        units = np.empty((len(x), self.p))
-        features = units[:, : x.shape[1]]
-        np.multiply(x, 1.0 / self.grid if shorten is None else (shorten / self.grid)[:, None], out=features)
+        xp, p, shorten = namespace(x), x.shape[1], shrink_factors(x, self.x_bound)
+        units = whole(x * (1.0 / self.grid if shorten is None else (shorten / self.grid)[:, None]), nearest=True)
+        fitted, z = units @ like(self.slopes[:p], x), like(self.map[:, :p], x) @ units.T
         if self.column is not None:
-            units[:, -1] = self.column if shorten is None else self.column * shorten
-        np.rint(units, out=units)
-        residual = np.clip(y, -self.y_limit, self.y_limit)
+            constant = self.column if shorten is None else whole(shorten * self.column, nearest=True)
+            fitted += constant * float(self.slopes[p])
+            z += like(self.map[:, p:], x) * constant
+        residual = xp.clip(y, -self.y_limit, self.y_limit)
         if shorten is not None:
             residual *= shorten
-        residual -= units @ self.slopes
+        residual -= fitted
         if keep is not None:
-            residual = np.where(keep, residual, 0.0)
-        z = self.map @ units.T
-        return z, residual, np.sqrt(np.einsum("ij,ij->j", z, z))
+            residual = xp.where(keep, residual, 0.0)
+        return z, residual, xp.sqrt(squares(z, 0))
 
-    def norm(self, x: Array, y: Array) -> Array:
+    def norm(self, x: Any, y: Any) -> Any:
         _, residual, size = self._parts(x, y)
-        return np.asarray(size * np.abs(residual))
+        return size * abs(residual)
 
     def clipped_sum(self, rows: Rows, clip: float, *, with_shape: bool = True) -> tuple[Array, Array]:
         """Sum of clipped gradients, and of (|gradient|^2/clip^2, min(|z|^2/2p, 1) if unclipped) if asked for."""
         grid, unit = sum_grid(rows.n, clip), sum_grid(rows.n, 1.0)
         safe = clip * (1.0 - (self.p + 16) * 2.0**-52)
 
-        def block(x: Array, y: Array, keep: Keep) -> tuple[Array, ...]:
+        def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+            xp = namespace(x)
             z, residual, size = self._parts(x, y, keep)
-            norm = size * np.abs(residual)
+            norm = size * abs(residual)
             with np.errstate(divide="ignore"):
-                factor = np.minimum(safe / norm, 1.0)
+                factor = xp.clip(safe / norm, None, 1.0)
             z *= residual * factor / grid  # in units of the grid, a power of two
-            total = grid * np.trunc(z, out=z).sum(axis=1)
+            total = grid * xp.sum(whole(z), axis=1)
             if not with_shape:
-                return total, np.zeros(2)
-            share = np.minimum(norm / safe, 1.0)
-            inside = np.where(norm < safe, np.minimum(size * size / (2.0 * self.p), 1.0), 0.0)
+                return (total,)
+            share = xp.clip(norm / safe, None, 1.0)
+            inside = xp.where(norm < safe, xp.clip(size * size / (2.0 * self.p), None, 1.0), 0.0)
             if keep is not None:
-                inside = np.where(keep, inside, 0.0)
-            shape = np.array([toward_zero(share * share, unit).sum(), toward_zero(inside, unit).sum()])
-            return total, shape
+                inside = xp.where(keep, inside, 0.0)
+            return total, xp.sum(xp.stack([toward_zero(share * share, unit), toward_zero(inside, unit)]), axis=1)
 
-        total, shape = rows.sum(block)
-        return total, shape
+        total, *shape = rows.sum(block)
+        return total, shape[0] if shape else np.zeros(2)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..privacy.noise import NoiseSource
 from ..rows.engine import Rows
+from ..rows.namespace import is_foreign, like, namespace, squares, to_numpy
 
-__all__ = ["private_quantile"]
-
-Array = NDArray[np.float64]
+__all__ = ["private_quantile", "row_norms", "target_sizes"]
 
 
 def private_quantile(
     rows: Rows,
-    statistic: Callable[[Array, Array], Array],
+    statistic: Callable[[Any, Any], Any],
     level: float,
     *,
     low: float,
@@ -38,9 +37,15 @@ def private_quantile(
     count = max(1, math.ceil(math.log(high / low) / math.log(ratio)))
     edges = low * ratio ** np.arange(count + 1)
 
-    def histogram(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
+    def histogram(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         values = statistic(x, y)
-        cells = np.minimum(np.searchsorted(edges, values if keep is None else values[keep]), count)
+        if keep is not None:
+            values = values[keep]
+        if is_foreign(values):  # how many are at most so large, from sorted values; then differences
+            xp = namespace(values)
+            below = to_numpy(xp.searchsorted(xp.sort(values), like(edges[:-1], values), side="right"))
+            return (np.diff(below, prepend=0, append=values.shape[0]).astype(float),)
+        cells = np.minimum(np.searchsorted(edges, values), count)
         return (np.bincount(cells, minlength=count + 1).astype(float),)
 
     (counts,) = rows.sum(histogram)
@@ -49,3 +54,13 @@ def private_quantile(
     slack = np.minimum(forgiving * scale * np.sqrt(np.arange(1, count + 2)), 0.25 * rows.n)
     reached = np.flatnonzero(np.cumsum(noisy) >= level * rows.n - slack)
     return float(edges[reached[0] if reached.size else count])
+
+
+def row_norms(x: Any, y: Any) -> Any:
+    """|x| of every row."""
+    return namespace(x).sqrt(squares(x, 1))
+
+
+def target_sizes(x: Any, y: Any) -> Any:
+    """|y| of every row."""
+    return abs(y)

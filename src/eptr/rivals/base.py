@@ -24,7 +24,7 @@ from ..privacy.mechanism import Cost, Release
 from ..privacy.noise import NoiseSource
 from ..rows.engine import Rows
 
-__all__ = ["ClassRival", "FunctionRival", "LinearRival", "Problem", "Rival"]
+__all__ = ["ClassRival", "Frame", "FunctionRival", "LinearRival", "Problem", "Rival"]
 
 Array = NDArray[np.float64]
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -136,6 +136,24 @@ class ClassRival(Rival, MeansClassifier):
         raise TypeError(f"{type(self).__name__} does not say how to estimate means")
 
 
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The public ranges of a regression function: what a row function needs, and no more of its estimator."""
+
+    domain: list[tuple[float, float]]
+    y_centre: float
+    y_radius: float
+
+    def unit(self, x: Array) -> Array:
+        """The domain mapped to [0, 1] on every axis; values outside are moved to the edge."""
+        low, high = np.array(self.domain).T
+        return np.asarray((np.clip(x, low, high) - low) / (high - low))
+
+    def target(self, y: Array) -> Array:
+        """y as a share of its public range, in [-1, 1]."""
+        return np.asarray(np.clip((y - self.y_centre) / self.y_radius, -1.0, 1.0))
+
+
 class FunctionRival(Rival, NoisyScore, RegressorMixin, PrivateEstimator):
     """A regression function on a public domain by somebody else's method (replace-one neighbours, n public)."""
 
@@ -154,18 +172,14 @@ class FunctionRival(Rival, NoisyScore, RegressorMixin, PrivateEstimator):
     def _release_function(self, rows: Rows, budget: Budget) -> Release:
         raise TypeError(f"{type(self).__name__} does not say how to release a function")
 
-    def _unit(self, x: Array) -> Array:
-        """The domain mapped to [0, 1] on every axis; values outside are moved to the edge."""
-        low, high = np.array(self.domain_).T
-        return np.asarray((np.clip(x, low, high) - low) / (high - low))
-
-    def _target(self, y: Array) -> Array:
-        """y as a share of its public range, in [-1, 1]."""
-        return np.asarray(np.clip((y - self.y_centre_) / self.y_radius_, -1.0, 1.0))
+    @property
+    def _frame(self) -> Frame:
+        return Frame(self.domain_, self.y_centre_, self.y_radius_)
 
     def predict(self, X: Any) -> Array:
         """The released function, anywhere, at no further cost."""
-        share = self._function(self._unit(self._predict_rows(X)))
+        X = self._predict_rows(X)
+        share = self._function(self._frame.unit(X))
         return np.asarray(self.y_centre_ + self.y_radius_ * np.clip(share, -1.0, 1.0))
 
     def _function(self, unit: Array) -> Array:

@@ -13,6 +13,7 @@ from ..errors import InputError, positive
 from ..privacy.mechanism import Release
 from ..rows.engine import Rows
 from ..rows.exact import sum_grid, toward_zero
+from ..rows.namespace import on_host
 from .base import FunctionRival, checked_count
 
 __all__ = ["BinnedKernel"]
@@ -82,26 +83,22 @@ class BinnedKernel(FunctionRival):
             raise InputError(
                 f"{math.prod(self.shape_)} cells on {d} axes are too many; use fewer cells or a larger bandwidth."
             )
-        grid = sum_grid(n, 1.0)
+        grid, frame, shape = sum_grid(n, 1.0), self._frame, self.shape_
 
         def block(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
-            index = self._cell(self._unit(x))
-            target = toward_zero(self._target(y), grid)
+            index = _cell(frame.unit(x), shape)
+            target = toward_zero(frame.target(y), grid)
             weight = None if keep is None else keep.astype(float)
-            size = math.prod(self.shape_)
+            size = math.prod(shape)
             sums = np.bincount(index, weights=target if weight is None else target * weight, minlength=size)
             return sums.astype(float), np.bincount(index, weights=weight, minlength=size).astype(float)
 
-        sums, counts = rows.sum(block)
+        sums, counts = rows.sum(on_host(block))
         cost = self._gaussian_cost(budget)
         noise = self._charged(cost, rows)
         scale = 2.0 / budget.mu * (1.0 + 1e-12)  # proof: joint
         self.sums_, self.counts_ = noise.gaussian(sums, scale), noise.gaussian(counts, scale)
         return self._released(np.stack([self.sums_, self.counts_]), scale, cost, noise)
-
-    def _cell(self, unit: Array) -> NDArray[np.intp]:
-        cells = [np.minimum((unit[:, j] * m).astype(int), m - 1) for j, m in enumerate(self.shape_)]
-        return np.asarray(np.ravel_multi_index(tuple(cells), tuple(self.shape_)))
 
     def _function(self, unit: Array) -> Array:
         weights = [
@@ -116,6 +113,11 @@ class BinnedKernel(FunctionRival):
             size = np.sqrt(math.prod((w * w).sum(axis=1) for w in part))
             answers.append(top / np.maximum(bottom, DEGREE_FLOOR * self.noise_ * np.maximum(size, 1e-300)))
         return np.concatenate(answers)
+
+
+def _cell(unit: Array, shape: list[int]) -> NDArray[np.intp]:
+    cells = [np.minimum((unit[:, j] * m).astype(int), m - 1) for j, m in enumerate(shape)]
+    return np.asarray(np.ravel_multi_index(tuple(cells), tuple(shape)))
 
 
 def _contract(table: Array, weights: list[Array]) -> Array:

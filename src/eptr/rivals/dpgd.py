@@ -14,6 +14,7 @@ from ..estimators.linear_bounds import moments, sharp_numerator
 from ..privacy.mechanism import Release
 from ..privacy.noise import NoiseSource
 from ..rows.exact import sum_grid, toward_zero
+from ..rows.namespace import on_host
 from .base import LinearRival, Problem, checked_count
 
 __all__ = ["DPGD"]
@@ -111,13 +112,13 @@ class DPGD(LinearRival):
     def _descend_clipped(
         self, problem: Problem, noise: NoiseSource, steps: int, scale: float, eta: float, clip: float
     ) -> Array:
-        theta, n = np.zeros(problem.dimension), problem.rows.n
-        grid = sum_grid(n, clip)
+        theta, rows, constant = np.zeros(problem.dimension), problem.rows, problem.constant
+        n, grid = rows.n, sum_grid(rows.n, clip)
 
         def gradients(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
-            if problem.constant is not None:
-                x = np.column_stack([x, np.full(len(x), problem.constant)])
-            residual = y - x @ theta
+            if constant is not None:
+                x = np.column_stack([x, np.full(len(x), constant)])
+            residual = y - np.einsum("ij,j->i", x, theta)  # row by row: blocks and machines cannot change a bit
             if keep is not None:
                 residual = np.where(keep, residual, 0.0)
             rows = x * residual[:, None]
@@ -131,6 +132,6 @@ class DPGD(LinearRival):
             return (toward_zero(rows, grid).sum(axis=0),)
 
         for _ in range(steps):
-            (total,) = problem.rows.sum(gradients)
+            (total,) = rows.sum(on_host(gradients))
             theta = theta + eta / n * noise.gaussian(total, scale)
         return theta

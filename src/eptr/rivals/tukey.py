@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ..accounting.budget import Budget
+from ..errors import InputError
 from ..privacy.mechanism import Cost, Release
 from ..privacy.noise import NoiseSource
 from ..rows.memory import MemoryRows
+from ..rows.namespace import is_foreign
 from .base import LinearRival, Problem, checked_count
 
 __all__ = ["TukeyEM"]
@@ -64,6 +66,11 @@ class TukeyEM(LinearRival):
 
     def _solve(self, problem: Problem, budget: Budget) -> tuple[Array, Release]:
         p = problem.dimension
+        if not isinstance(problem.rows, MemoryRows) or is_foreign(problem.rows.x):
+            raise InputError(
+                "TukeyEM sorts many small fits: its statistic is not a sum over rows, so X must be an array in memory. Every "
+                "other estimator here reads tables, files and clusters."
+            )
         m = checked_count("batches", self.batches) or max(1, problem.rows.n // (3 * p))
         cost = Cost(budget.epsilon, budget.delta, "basic", 0.0)
         noise = self._charged(cost, problem.rows)
@@ -80,7 +87,7 @@ class TukeyEM(LinearRival):
 
     def _batch_fits(self, problem: Problem, m: int, noise: NoiseSource) -> Array:
         rows = problem.rows
-        assert isinstance(rows, MemoryRows)
+        assert isinstance(rows, MemoryRows)  # checked before anything was paid for
         order = np.argsort(noise.uniform(rows.n))
         fits = np.zeros((m, problem.dimension))
         for k in range(m):

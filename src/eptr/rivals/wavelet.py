@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..errors import InputError
 from ..privacy.mechanism import Release
 from ..rows.engine import Rows
 from ..rows.exact import product_grid, toward_zero
+from ..rows.namespace import on_host
 from .base import FunctionRival, checked_count
 
 __all__ = ["WaveletEstimator"]
@@ -88,16 +90,16 @@ class WaveletEstimator(FunctionRival):
         self.uniform_ = literature or self.density == "uniform"
         count = 2 ** LITERATURE_LEVELS.get(d, 10) if literature else self._count(n, d)
         self.degrees_ = _degrees(self.basis_, count, self.axes_)
-        grid = product_grid(n, 1.0)
+        grid, basis, frame = product_grid(n, 1.0), self._basis, self._frame
 
         def block(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
-            features = self._features(self._unit(x))
+            features = basis(frame.unit(x))
             if keep is not None:
                 features = features * keep[:, None]
             features = toward_zero(features, grid)
-            return features.T @ toward_zero(self._target(y), grid), features.sum(axis=0)
+            return features.T @ toward_zero(frame.target(y), grid), features.sum(axis=0)
 
-        sums, degrees = rows.sum(block)
+        sums, degrees = rows.sum(on_host(block))
         if literature:
             cost = self._pure_cost()
             noise = self._charged(cost, rows)
@@ -133,39 +135,52 @@ class WaveletEstimator(FunctionRival):
         if self.basis_ == "haar":
             return np.full(size, n / size)
         counts = np.zeros(size)
-        counts[0] = n / self._norm()
+        counts[0] = n / self._basis.norm
         return counts
 
-    def _norm(self) -> float:
-        """Largest norm of the raw features: 1 for cells, sqrt(sum of 2^(active axes)) for cosines."""
-        if self.basis_ == "haar":
-            return 1.0
-        return math.sqrt(float(np.sum(2.0 ** (np.array(self.degrees_) > 0).sum(axis=1))))
-
-    def _features(self, unit: Array) -> Array:
-        """Features of norm at most 1: cell indicators, or products of cosines. proof: joint"""
-        if self.basis_ == "haar":
-            count = round(len(self.degrees_) ** (1.0 / self.axes_))
-            cells = np.minimum((unit[:, : self.axes_] * count).astype(int), count - 1)
-            index = np.ravel_multi_index(tuple(cells.T), (count,) * self.axes_)
-            features = np.zeros((len(unit), len(self.degrees_)))
-            features[np.arange(len(unit)), index] = 1.0
-            return features
-        top = max(max(degree) for degree in self.degrees_)
-        waves = np.cos(math.pi * np.arange(top + 1)[:, None, None] * unit.T[None])  # (degree, axis, row)
-        waves[1:] *= math.sqrt(2.0)
-        features = np.ones((len(self.degrees_), len(unit)))
-        for j in range(self.axes_):
-            features *= waves[[degree[j] for degree in self.degrees_], j]
-        return np.asarray(features.T / self._norm() * (1.0 - 1e-12))
+    @property
+    def _basis(self) -> Basis:
+        return Basis(self.basis_, self.degrees_, self.axes_)
 
     def _function(self, unit: Array) -> Array:
-        features = self._features(unit)
+        features = self._basis(unit)
         top, bottom = features @ self.sums_, features @ self.counts_
         if self.basis_ == "haar":
             return np.asarray(top / np.maximum(bottom, max(DENSITY_FLOOR * float(np.mean(self.counts_)), 1e-300)))
-        floor = DENSITY_FLOOR * max(float(self.counts_[0]), 1e-300) / self._norm()
+        floor = DENSITY_FLOOR * max(float(self.counts_[0]), 1e-300) / self._basis.norm
         return np.asarray(top / np.maximum(bottom, floor))
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """Features of norm at most 1 on the unit cube: cell indicators, or products of cosines. proof: joint"""
+
+    name: str
+    degrees: list[tuple[int, ...]]
+    axes: int
+
+    @property
+    def norm(self) -> float:
+        """Largest norm of the raw features: 1 for cells, sqrt(sum of 2^(active axes)) for cosines."""
+        if self.name == "haar":
+            return 1.0
+        return math.sqrt(float(np.sum(2.0 ** (np.array(self.degrees) > 0).sum(axis=1))))
+
+    def __call__(self, unit: Array) -> Array:
+        if self.name == "haar":
+            count = round(len(self.degrees) ** (1.0 / self.axes))
+            cells = np.minimum((unit[:, : self.axes] * count).astype(int), count - 1)
+            index = np.ravel_multi_index(tuple(cells.T), (count,) * self.axes)
+            features = np.zeros((len(unit), len(self.degrees)))
+            features[np.arange(len(unit)), index] = 1.0
+            return features
+        top = max(max(degree) for degree in self.degrees)
+        waves = np.cos(math.pi * np.arange(top + 1)[:, None, None] * unit.T[None])  # (degree, axis, row)
+        waves[1:] *= math.sqrt(2.0)
+        features = np.ones((len(self.degrees), len(unit)))
+        for j in range(self.axes):
+            features *= waves[[degree[j] for degree in self.degrees], j]
+        return np.asarray(features.T / self.norm * (1.0 - 1e-12))
 
 
 def _degrees(basis: str, count: int, axes: int) -> list[tuple[int, ...]]:

@@ -99,14 +99,15 @@ class FileTable:
         large = self._rows * len(columns) >= _PROCESSES_FROM and WORKERS > 1 and len(self.pieces) > 1
         if not large or multiprocessing.current_process().daemon:
             return reduce(add, each(lambda piece: task(reader(piece)), self.pieces))
-        from joblib.externals.loky import get_reusable_executor
+        from joblib import Parallel, delayed
 
         # A few row groups a task: enough tasks to share the work evenly, few enough to hand over.
         size = max(1, len(self.pieces) // (16 * WORKERS))
         chunks = [self.pieces[i : i + size] for i in range(0, len(self.pieces), size)]
         run = _InProcess(packed((task, reader)))
         try:
-            return reduce(add, get_reusable_executor(max_workers=WORKERS).map(run, chunks))
+            processes = Parallel(n_jobs=WORKERS, backend="loky", batch_size=1, max_nbytes=None, return_as="generator")
+            return reduce(add, processes(delayed(run)(chunk) for chunk in chunks))
         except BrokenExecutor:
             raise EngineError("a process that read X was killed, perhaps for want of memory.") from None
 

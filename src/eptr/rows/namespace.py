@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 
-__all__ = ["is_foreign", "namespace", "row_squares", "to_numpy"]
+__all__ = ["is_foreign", "like", "namespace", "on_host", "squares", "to_numpy", "whole"]
 
 
 def is_foreign(x: Any) -> bool:
@@ -48,6 +49,33 @@ def to_numpy(x: Any) -> NDArray[Any]:
         return np.asarray(x)
 
 
-def row_squares(x: Any) -> Any:
-    """|x_i|^2 of every row."""
-    return np.einsum("ij,ij->i", x, x) if isinstance(x, np.ndarray) else namespace(x).sum(x * x, axis=1)
+def like(values: NDArray[Any], x: Any) -> Any:
+    """Public numbers as an array beside ``x``."""
+    if not is_foreign(x):
+        return values
+    from array_api_compat import device
+
+    return namespace(x).asarray(values, device=device(x))
+
+
+def squares(x: Any, axis: int) -> Any:
+    """Sums of squares along an axis of a matrix; for numpy in an order that depends on nothing but the row itself."""
+    if is_foreign(x):
+        return namespace(x).sum(x * x, axis=axis)
+    return np.einsum("ij,ij->i" if axis == 1 else "ij,ij->j", x, x)
+
+
+def whole(x: Any, *, nearest: bool = False) -> Any:
+    """``x`` cut (or rounded) to whole numbers; in place where that is possible, so ``x`` is used up."""
+    if is_foreign(x):
+        return namespace(x).round(x) if nearest else namespace(x).trunc(x)
+    return np.rint(x, out=x) if nearest else np.trunc(x, out=x)
+
+
+def on_host(fn: Callable[[Any, Any, Any], tuple[Any, ...]]) -> Callable[[Any, Any, Any], tuple[Any, ...]]:
+    """A row function for numpy alone: blocks from elsewhere are copied here one by one."""
+
+    def here(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+        return fn(to_numpy(x), to_numpy(y), None if keep is None else to_numpy(keep))
+
+    return here

@@ -20,7 +20,7 @@ def packed(task: Any, pickler: Any = None) -> bytes:
     import eptr
 
     if pickler is None:
-        from joblib.externals import cloudpickle
+        import cloudpickle
 
         pickler = cloudpickle
     known = eptr.__name__ in pickler.list_registry_pickle_by_value()

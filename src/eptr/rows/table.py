@@ -22,7 +22,7 @@ __all__ = ["Columns", "Layout", "Table", "TableRows", "cache_blocks", "label_cod
 
 Array = NDArray[np.float64]
 # A piece is worked off by one core in blocks that fit into its own cache.
-_CACHE_NUMBERS = 40_000
+_CACHE_NUMBERS = 160_000
 # More different labels than this are a measurement, not a label.
 MOST_LABELS = 10_000
 
@@ -54,8 +54,8 @@ class Layout(Protocol):
     @property
     def codes(self) -> bool: ...
 
-    def block(self, batch: Any) -> tuple[Array, NDArray[Any]]:
-        """x and y of a record batch; raises an InputError that quotes no value."""
+    def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
+        """x and y of a record batch, in blocks; raises an InputError that quotes no value."""
         ...
 
 
@@ -79,13 +79,14 @@ class Columns:
     def codes(self) -> bool:
         return self.classes is not None
 
-    def block(self, batch: Any) -> tuple[Array, NDArray[Any]]:
-        x = np.empty((batch.num_rows, len(self.features)))
-        for j, name in enumerate(self.features):
-            x[:, j] = number_column(batch, name)
+    def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
+        columns = [number_column(batch, name) for name in self.features]
         if self.classes is None:
-            return x, number_column(batch, self.target)
-        return x, label_codes(batch, self.target, self.classes)
+            y: NDArray[Any] = number_column(batch, self.target)
+        else:
+            y = label_codes(batch, self.target, self.classes)
+        for part in cache_blocks(batch.num_rows, len(columns)):
+            yield np.array([column[part] for column in columns]).T, y[part]
 
 
 class TableRows(Engine):
@@ -113,8 +114,7 @@ class _Piece:
 
     def _blocks(self, batches: Iterable[Any]) -> Iterator[tuple[Array, NDArray[Any]]]:
         for batch in batches:
-            for part in cache_blocks(batch.num_rows, self.layout.n_features):
-                yield self.layout.block(batch.slice(part.start, part.stop - part.start))
+            yield from self.layout.blocks(batch)
 
 
 def cache_blocks(n: int, features: int) -> Iterator[slice]:
