@@ -23,9 +23,12 @@ from ..privacy.mechanism import Cost, Release
 from ..privacy.noise import NoiseSource, noise_source
 from ..rows.dask import DaskRows, beside, is_dask, occurring_in_array
 from ..rows.engine import Engine, Rows
+from ..rows.labels import codes_of, missing
 from ..rows.memory import MemoryRows
+from ..rows.namespace import is_foreign, like, namespace, to_numpy
 from ..rows.sources import open_table
 from ..rows.table import Columns, TableRows, occurring
+from .predicting import ReadyRows
 
 __all__ = ["NoisyScore", "PrivateEstimator"]
 
@@ -137,6 +140,8 @@ class PrivateEstimator(BaseEstimator):
             chunks = DaskRows(X, y, labels, drop_invalid=drop)
             self.n_features_in_ = chunks.n_features
             return chunks
+        if is_foreign(X):
+            return self._foreign_rows(X, y, classes)
         table = open_table(X) if isinstance(y, str) or not hasattr(X, "__array__") else None
         if table is None:
             return None
@@ -155,6 +160,24 @@ class PrivateEstimator(BaseEstimator):
         rows = TableRows(table, Columns(features, y, labels), drop_invalid=drop)
         self.n_features_in_, self.feature_names_in_ = len(features), np.array(features, dtype=object)
         return rows
+
+    def _foreign_rows(self, X: Any, y: Any, classes: Callable[[Callable[[], Any]], Any] | None) -> Rows:
+        """Arrays of torch, CuPy or another library of the array API standard, computed where they live."""
+        xp = namespace(X)
+        if X.ndim != 2 or 0 in X.shape or not xp.isdtype(X.dtype, ("real floating", "integral")):
+            raise InputError("X must be a table of real numbers with at least one row and one column.")
+        if len(getattr(y, "shape", ())) != 1 or y.shape[0] != X.shape[0]:
+            raise InputError(f"y must have one value per row of X, shape ({X.shape[0]},).")
+        if classes is not None:
+            labels = to_numpy(y)
+            y = codes_of(labels, classes(lambda: labels[~missing(labels)]))
+        elif not is_foreign(y) and y.dtype.kind not in "fiub":
+            raise InputError("y must hold numbers only; for labels use a classifier.")
+        y = like(np.asarray(y), X) if not is_foreign(y) else y
+        if classes is None:
+            y = xp.astype(y, xp.float64)
+        self.n_features_in_ = X.shape[1]
+        return MemoryRows(X, y, drop_invalid=self.invalid == "drop")
 
     def _regression_rows(self, X: Any, y: Any) -> Rows:
         self._forget()
@@ -228,7 +251,15 @@ class PrivateEstimator(BaseEstimator):
 
     def _predict_rows(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self, "release_")
-        return np.asarray(validated(self, X, reset=False, dtype=np.float64))
+        return X.x if isinstance(X, ReadyRows) else np.asarray(validated(self, X, reset=False, dtype=np.float64))
+
+    def _output_type(self, method: str) -> Any:
+        """dtype of one prediction, for results that are computed later."""
+        if method != "predict":
+            raise InputError(
+                f"{method} needs rows in memory: use predict, or map {method} over the parts of X yourself."
+            )
+        return getattr(self, "classes_", np.zeros(0)).dtype
 
     def to_json(self) -> str:
         """The fitted private model as versioned JSON text; holds no row and may be published."""

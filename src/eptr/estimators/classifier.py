@@ -16,6 +16,7 @@ from ..rows.engine import Rows
 from ..rows.labels import codes_of, missing, sorted_labels
 from ..rows.memory import MemoryRows
 from .base import NoisyScore, PrivateEstimator
+from .predicting import takes_tables
 
 __all__ = ["MeansClassifier", "into_ball"]
 
@@ -59,6 +60,7 @@ class MeansClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
         self.classes_ = sorted_labels(found)
         return self.classes_
 
+    @takes_tables
     def decision_function(self, X: Any) -> Array:
         """log prior - |x - m|^2/2 for every class (for two classes: the difference)."""
         scores = self._scores(self._predict_rows(X))
@@ -67,11 +69,13 @@ class MeansClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
     def _scores(self, X: Array) -> Array:
         return np.asarray(X @ self.means_.T + np.log(self.priors_) - 0.5 * (self.means_**2).sum(axis=1))
 
+    @takes_tables
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest posterior probability; costs nothing more."""
         best = np.argmax(self._scores(self._predict_rows(X)), axis=1)
         return np.asarray(self.classes_[best])
 
+    @takes_tables
     def predict_proba(self, X: Any) -> Array:
         """Posterior probabilities under the released parameters."""
         scores = self._scores(self._predict_rows(X))

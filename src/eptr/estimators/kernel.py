@@ -22,6 +22,7 @@ from .kernel_features import KERNELS
 from .kernel_function import KernelSums, read_function, release_sums
 from .kernel_queries import query_rule, query_sums
 from .planning import Plan
+from .predicting import takes_tables
 from .quantile import private_quantile, target_sizes
 
 __all__ = ["KernelRegressor"]
@@ -225,6 +226,7 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
             model.strategy, n, n_features, "kernel degree", scale, scale**2, rule.threshold, certain, budget.delta
         )
 
+    @takes_tables
     def predict(self, X: Any) -> Array:
         """The released function, anywhere, at no further cost; for "tight" and "paper" the nearest query's answer."""
         X = self._predict_rows(X)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from .base import NoisyScore, PrivateEstimator
+from .predicting import takes_tables
 
 __all__ = ["LinearModel"]
 
@@ -34,6 +35,7 @@ class LinearModel(NoisyScore, RegressorMixin, PrivateEstimator):
         constant = self._constant(x_bound, features)
         return np.ones(features) if constant is None else np.append(np.ones(features), constant)
 
+    @takes_tables
     def predict(self, X: Any) -> Array:
         """Predictions from the released coefficients; costs nothing more."""
         X = self._predict_rows(X)

@@ -19,6 +19,7 @@ from ..estimators.base import NoisyScore, PrivateEstimator
 from ..estimators.classifier import MeansClassifier
 from ..estimators.kernel_design import pairs, y_range
 from ..estimators.linear_model import LinearModel
+from ..estimators.predicting import takes_tables
 from ..privacy.gaussian import gaussian_mu
 from ..privacy.mechanism import Cost, Release
 from ..privacy.noise import NoiseSource
@@ -176,6 +177,7 @@ class FunctionRival(Rival, NoisyScore, RegressorMixin, PrivateEstimator):
     def _frame(self) -> Frame:
         return Frame(self.domain_, self.y_centre_, self.y_radius_)
 
+    @takes_tables
     def predict(self, X: Any) -> Array:
         """The released function, anywhere, at no further cost."""
         X = self._predict_rows(X)

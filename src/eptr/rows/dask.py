@@ -22,7 +22,7 @@ from .labels import codes_of, missing
 from .ship import engine_errors, packed
 from .table import cache_blocks
 
-__all__ = ["DaskRows", "DaskTable", "beside", "is_dask", "occurring_in_array"]
+__all__ = ["DaskRows", "DaskTable", "beside", "is_dask", "lazily", "occurring_in_array"]
 
 # Partial results added up by one task.
 _FAN_IN = 16
@@ -104,6 +104,25 @@ def beside(X: Any, y: Any) -> tuple[DaskTable, str]:
         return DaskTable(X.map_partitions(together, y, align_dataframes=False, meta=meta)), name
 
 
+def lazily(X: Any, task: Callable[[Any], Any], dtype: Any) -> Any:
+    """A Dask array (of an array) or series (of a dataframe) with one value of ``task`` per row; nothing is computed yet."""
+    import cloudpickle
+
+    payload, run = packed(task, cloudpickle), _runner(cloudpickle)
+    if hasattr(X, "columns"):
+
+        def of_frame(frame: Any) -> Any:
+            import pickle
+
+            import pandas
+
+            values = pickle.loads(payload)(frame.to_numpy(dtype=float)) if len(frame) else []
+            return pandas.Series(values, index=frame.index, name="prediction", dtype=dtype)
+
+        return X.map_partitions(of_frame, meta=("prediction", dtype))
+    return X.rechunk({1: X.shape[1]}).map_blocks(lambda x: run(payload, x), dtype=dtype, drop_axis=1)
+
+
 @dataclass(frozen=True, slots=True)
 class _OfFrame:
     """A task on a pandas partition, which it sees as Arrow."""
@@ -149,18 +168,25 @@ class _Sum:
         return reduce(self.add, parts)
 
 
-def _total(task: Callable[..., Any], add: Callable[[Any, Any], Any], pieces: list[tuple[Any, ...]]) -> Any:
-    """One graph: the task on every piece, then a tree of additions. What runs there is named by no module of ours."""
-    import cloudpickle
-    import dask
-    from dask.delayed import delayed
+def _runner(pickler: Any) -> Callable[..., Any]:
+    """Unpack and call, in a function that no module has, so that it travels whole."""
 
     def run(payload: bytes, *arguments: Any) -> Any:
         import pickle
 
         return pickle.loads(payload)(*arguments)
 
-    run_there = delayed(pickle.loads(cloudpickle.dumps(run)), pure=False)
+    found: Callable[..., Any] = pickle.loads(pickler.dumps(run))
+    return found
+
+
+def _total(task: Callable[..., Any], add: Callable[[Any, Any], Any], pieces: list[tuple[Any, ...]]) -> Any:
+    """One graph: the task on every piece, then a tree of additions. What runs there is named by no module of ours."""
+    import cloudpickle
+    import dask
+    from dask.delayed import delayed
+
+    run_there = delayed(_runner(cloudpickle), pure=False)
     work, addition = (delayed(packed(f, cloudpickle), pure=False) for f in (task, _Sum(add)))
     parts = [run_there(work, *piece) for piece in pieces]
     while len(parts) > 1:

@@ -12,9 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from typing import Any
 
+import numpy as np
+
+from ..errors import InputError
 from .ship import engine_errors, packed
 
-__all__ = ["SparkTable", "is_spark"]
+__all__ = ["SparkTable", "is_spark", "with_column"]
 
 # More partial results than this are added up on the executors before they come back.
 _FAN_IN = 64
@@ -52,6 +55,30 @@ class SparkTable:
                 parts = parts.repartition(-(-count // _FAN_IN))
                 parts = parts.mapInArrow(_on_executor(packed(merged, cloudpickle)), "part binary")
             return reduce(add, (pickle.loads(bytes(row[0])) for row in parts.collect()))
+
+
+def with_column(frame: Any, task: Any, name: str, dtype: Any) -> Any:
+    """The dataframe with one more column, ``task.blocks`` of its rows; nothing is computed yet."""
+    from pyspark import cloudpickle
+    from pyspark.sql.types import DoubleType, LongType, StringType, StructType
+
+    if name in frame.columns:
+        raise InputError(f"X has a column {name!r} already; rename it, for the predictions go there.")
+    kind = {"f": DoubleType(), "i": LongType(), "u": LongType()}.get(np.dtype(dtype).kind, StringType())
+    payload = packed(task, cloudpickle)
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pickle
+
+        import pyarrow
+
+        task = pickle.loads(payload)
+        for batch in batches:
+            values = [value for block in task.blocks(batch) for value in block.tolist()]
+            yield pyarrow.RecordBatch.from_arrays([*batch.columns, pyarrow.array(values)], [*batch.schema.names, name])
+
+    with engine_errors("Spark"):
+        return frame.mapInArrow(run, StructType([*frame.schema.fields]).add(name, kind))
 
 
 def _on_executor(payload: bytes) -> Callable[[Iterator[Any]], Iterator[Any]]:
