@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from eptr import InputError
-from eptr.files import FileModel, PublicBounds, read_table
+from eptr.files import FileModel, PublicBounds, open_data, read_csv
 from eptr.report import render
 
 from .browser import browser, look
@@ -39,7 +39,7 @@ def written(folder, kind):
 
 def fitted(folder, kind, **settings):
     data, bounds, target = written(folder, kind)
-    return FileModel.fit(read_table(data), kind, target, PublicBounds.read(bounds), "people.csv", **settings)
+    return FileModel.fit(read_csv(data), kind, target, PublicBounds.read(bounds), "people.csv", **settings)
 
 
 @pytest.mark.parametrize("kind", ["ols", "bayes", "kernel"])
@@ -89,7 +89,7 @@ def test_slopes_are_in_the_units_of_the_data(tmp_path):
 @pytest.mark.parametrize("kind", ["ols", "bayes", "kernel"])
 def test_models_round_trip_and_ignore_other_columns(kind, tmp_path):
     model = fitted(tmp_path, kind)
-    table = read_table(tmp_path / "people.csv")
+    table = read_csv(tmp_path / "people.csv")
     again = FileModel.from_json(model.to_json())
     np.testing.assert_array_equal(again.predict(table, "x"), model.predict(table, "x"))
     del table[model.target]
@@ -134,7 +134,7 @@ def test_bounds_files_that_make_no_sense(content, message, tmp_path):
 def test_tables_that_make_no_sense(text, message, tmp_path):
     (tmp_path / "d.csv").write_text(text)
     with pytest.raises(InputError, match=message):
-        read_table(tmp_path / "d.csv")
+        read_csv(tmp_path / "d.csv")
 
 
 def test_parquet_is_read_like_csv(tmp_path):
@@ -143,8 +143,9 @@ def test_parquet_is_read_like_csv(tmp_path):
 
     age, income, score, _ = people(500)
     parquet.write_table(pa.table({"age": age, "income": income, "score": score}), tmp_path / "d.parquet")
-    found = read_table(tmp_path / "d.parquet")
-    np.testing.assert_array_equal(found["age"], age)
+    with open_data(tmp_path / "d.parquet") as table:
+        assert table.columns == ["age", "income", "score"]
+        assert table.count() == 500
     (tmp_path / "bad.parquet").write_text("not parquet")
-    with pytest.raises(InputError, match="not a Parquet"):
-        read_table(tmp_path / "bad.parquet")
+    with pytest.raises(InputError, match="not a Parquet"), open_data(tmp_path / "bad.parquet"):
+        pass

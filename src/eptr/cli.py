@@ -99,13 +99,18 @@ def fit(
     invalid: Annotated[
         str, typer.Option(help="Missing values, undeclared levels: raise an error, or drop the row.")
     ] = "raise",
+    engine: Annotated[str, typer.Option(help="Who reads a Parquet file or folder: local, dask or spark.")] = "local",
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="A running cluster: tcp://HOST:8786 (Dask), spark://HOST:7077; else one is started."),
+    ] = None,
     to: Annotated[Path, typer.Option("--out", help="Model file; the report goes beside it.")] = Path("model.json"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing model.")] = False,
     seed: Annotated[int | None, typer.Option(help="Reproducible and NOT private; for trying things out.")] = None,
 ) -> None:
     """Fit privately; print the summary, write the private model as JSON and an HTML report."""
     from .errors import InputError
-    from .files import FileModel, PublicBounds, read_table
+    from .files import FileModel, PublicBounds, open_data
     from .report import render
 
     # Before anything is charged: a result that cannot be written would be a wasted budget.
@@ -123,7 +128,8 @@ def fit(
         settings["bandwidth"] = bandwidth
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # both warnings are said below, as sentences
-        fitted = FileModel.fit(read_table(data), model, target, PublicBounds.read(bounds), data.name, **settings)
+        with open_data(data, engine, scheduler) as rows:
+            fitted = FileModel.fit(rows, model, target, PublicBounds.read(bounds), data.name, **settings)
     to.write_text(fitted.to_json() + "\n")
     page = to.with_suffix(".html")
     page.write_text(render(fitted), encoding="utf-8")
@@ -157,12 +163,13 @@ def predict(
 ) -> None:
     """Predictions from a stored model, as CSV. Costs no privacy."""
     from .errors import InputError
-    from .files import FileModel, read_table, write_predictions
+    from .files import FileModel, open_data, write_predictions
 
     if not model.exists():
         raise InputError(f"{model} does not exist.")
     fitted = FileModel.from_json(model.read_text())
-    text = write_predictions(to, fitted.target, fitted.predict(read_table(data), data.name).tolist())
+    with open_data(data) as rows:
+        text = write_predictions(to, fitted.target, fitted.predict(rows, data.name).tolist())
     print(text if to is None else f"wrote {to}", end="" if to is None else "\n")
 
 

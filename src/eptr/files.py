@@ -6,7 +6,8 @@ import csv
 import json
 import math
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,20 +20,37 @@ from .estimators.bayes import BayesClassifier
 from .estimators.kernel import KernelRegressor
 from .estimators.linear import LinearRegression
 from .persistence import from_json
+from .rows.engine import Engine
+from .rows.memory import MemoryRows
+from .rows.sources import open_path
+from .rows.table import Table, TableRows, cache_blocks
 
-__all__ = ["FileModel", "PublicBounds", "read_table"]
+__all__ = ["FileModel", "PublicBounds", "open_data", "read_csv"]
 
 Array = NDArray[np.float64]
+Data = dict[str, NDArray[Any]] | Table
 SCHEMA = "eptr-file/1"
 MODELS = ("ols", "bayes", "kernel")
 
 
-def read_table(path: Path) -> dict[str, NDArray[Any]]:
-    """Columns of a CSV or Parquet file by name, as text or numbers. Messages name columns, never values."""
+@contextmanager
+def open_data(path: Path, engine: str = "local", scheduler: str | None = None) -> Iterator[Data]:
+    """A CSV file as columns in memory; a Parquet file or folder as a table that is read in pieces, perhaps by a cluster."""
     if not path.exists():
         raise InputError(f"{path} does not exist.")
     if path.suffix == ".parquet" or path.is_dir():
-        return _read_parquet(path)
+        with open_path(path, engine, scheduler) as table:
+            if table.count() == 0:
+                raise InputError(f"{path.name} has no rows.")
+            yield table
+        return
+    if engine != "local":
+        raise InputError(f"a cluster reads Parquet; {path.name} is read on this machine: leave --engine out.")
+    yield read_csv(path)
+
+
+def read_csv(path: Path) -> dict[str, NDArray[Any]]:
+    """Columns of a CSV file by name, as text. Messages name columns, never values."""
     if path.suffix not in (".csv", ".txt"):
         raise InputError(f"{path.name} must end in .csv or .parquet.")
     try:
@@ -49,21 +67,6 @@ def read_table(path: Path) -> dict[str, NDArray[Any]]:
     if any(len(row) != len(header) for row in rows):
         raise InputError(f"{path.name} has rows with more or fewer than {len(header)} values.")
     return {name: np.array(column, dtype=object) for name, column in zip(header, zip(*rows, strict=True), strict=True)}
-
-
-def _read_parquet(path: Path) -> dict[str, NDArray[Any]]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as parquet
-    except ModuleNotFoundError:
-        raise InputError("Parquet files need pyarrow; install it with: pip install 'eptr[arrow]'.") from None
-    try:
-        table = parquet.read_table(path)
-    except (OSError, pa.ArrowException):
-        raise InputError(f"{path.name} is not a Parquet file.") from None
-    if table.num_rows == 0:
-        raise InputError(f"{path.name} has no rows.")
-    return {name: np.asarray(table[name].to_numpy(zero_copy_only=False)) for name in table.column_names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +116,7 @@ class PublicBounds:
 
         A missing value or an undeclared level lies outside the domain: an error, or NaN in that row with ``drop``.
         """
-        missing = [name for name in self.columns if name not in table]
-        if missing:
-            raise InputError(f"{where} has no column {missing[0]!r}; its columns are {sorted(table)}.")
+        self.find(list(table), where)
         parts = []
         for name, bound in self.columns.items():
             if _is_range(bound):
@@ -124,15 +125,21 @@ class PublicBounds:
                 known = np.isfinite(values)
                 parts.append((values - 0.5 * (low + high)) / (0.5 * (high - low)))
             else:
-                text = np.array([str(v) for v in table[name]], dtype=object)
-                known = np.isin(text.astype(str), bound)
-                parts += [np.where(known, text == level, np.nan) for level in bound[1:]]
+                codes = level_codes(table[name], bound)
+                known = codes >= 0
+                parts += [np.where(known, codes == k, np.nan) for k in range(1, len(bound))]
             if not drop and not known.all():
                 what = "missing values" if _is_range(bound) else "a level that is not declared, or missing values"
                 raise InputError(
                     f"column {name!r} of {where} has {what}; mend it, or give such rows no weight (--invalid drop)."
                 )
         return np.column_stack(parts).astype(float)
+
+    def find(self, names: list[str], where: str) -> None:
+        """An error if a column is not among these."""
+        missing = [name for name in self.columns if name not in names]
+        if missing:
+            raise InputError(f"{where} has no column {missing[0]!r}; its columns are {sorted(names)}.")
 
     def scales(self) -> list[tuple[float, float]]:
         """(middle, half length) of every column of the matrix; (0, 1) for a level."""
@@ -196,8 +203,16 @@ def plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
+def level_codes(column: NDArray[Any], levels: Sequence[str]) -> NDArray[np.int64]:
+    """Positions in ``levels`` of the values as text; -1 for one that is not among them."""
+    position = {level: k for k, level in enumerate(levels)}
+    return np.array([position.get(str(v), -1) for v in column.tolist()], dtype=np.int64)
+
+
 def numbers(column: NDArray[Any], name: str) -> Array:
     """A column as floats; empty cells are NaN."""
+    if column.dtype.kind in "fiub":
+        return column.astype(float)
     try:
         return np.array([math.nan if v is None or v == "" else float(v) for v in column], dtype=float)
     except (TypeError, ValueError):
@@ -231,19 +246,18 @@ class FileModel:
     estimator: Any
 
     @classmethod
-    def fit(
-        cls, table: dict[str, NDArray[Any]], kind: str, target: str, bounds: PublicBounds, where: str, **settings: Any
-    ) -> FileModel:
+    def fit(cls, data: Data, kind: str, target: str, bounds: PublicBounds, where: str, **settings: Any) -> FileModel:
         """Check names, scale with the public bounds, fit."""
         if kind not in MODELS:
             raise InputError(f"model must be one of {MODELS}, got {kind!r}.")
-        if target not in table:
-            raise InputError(f"{where} has no column {target!r} to predict; its columns are {sorted(table)}.")
+        names = list(data) if isinstance(data, dict) else data.columns
+        if target not in names:
+            raise InputError(f"{where} has no column {target!r} to predict; its columns are {sorted(names)}.")
         if target in bounds.columns:
             raise InputError(
                 f"the target {target!r} is among the columns of the bounds file; describe it under [target]."
             )
-        extra = sorted(set(table) - set(bounds.columns) - {target} - set(bounds.ignore))
+        extra = sorted(set(names) - set(bounds.columns) - {target} - set(bounds.ignore))
         if extra:
             raise InputError(
                 f"the bounds file says nothing about column {extra[0]!r}; add [columns.{extra[0]}], or ignore = [{extra[0]!r}]."
@@ -253,17 +267,28 @@ class FileModel:
             raise InputError(f"the bounds file has no [target] with {what}: what values can {target!r} take?")
         if (kind == "bayes") == _is_range(bounds.target):
             raise InputError(f"[target] must have {'levels' if kind == 'bayes' else 'min and max'} for model {kind!r}.")
-        X = bounds.matrix(table, where, drop=settings.get("invalid") == "drop")
+        bounds.find(names, where)
+        drop = settings.get("invalid") == "drop"
+        layout = ScaledColumns(bounds, target, where, drop)
         estimator = _estimator(kind, bounds, settings)
-        if kind == "bayes":
-            y: NDArray[Any] = np.array([str(v) for v in table[target]], dtype=object)
+        if isinstance(data, dict):
+            rows: Engine = MemoryRows(*layout.scaled(data), drop_invalid=drop)
+            rows.classes = layout.classes
         else:
-            low, high = bounds.target
-            y = (numbers(table[target], target) - 0.5 * (low + high)) / (0.5 * (high - low))
-        return cls(kind, target, len(X), bounds, estimator.fit(X, y))
+            rows = TableRows(data, layout, drop_invalid=drop)
+        return cls(kind, target, rows.n, bounds, estimator.fit(rows, None))
 
-    def predict(self, table: dict[str, NDArray[Any]], where: str) -> NDArray[Any]:
+    def predict(self, data: Data, where: str) -> NDArray[Any]:
         """Predictions in the units of the target; extra columns and the target itself are ignored."""
+        if isinstance(data, dict):
+            return self._predicted(data, where)
+        self.bounds.find(data.columns, where)
+        parts, fault = data.reduce(_Predictions(self, where), _in_order, list(self.bounds.columns))
+        if fault:
+            raise InputError(fault)
+        return np.concatenate(parts)
+
+    def _predicted(self, table: dict[str, NDArray[Any]], where: str) -> NDArray[Any]:
         found = self.estimator.predict(self.bounds.matrix(table, where))
         if self.kind == "bayes":
             return np.asarray(found)
@@ -320,6 +345,75 @@ class FileModel:
         if schema != SCHEMA:
             raise InputError(f"the model has schema {schema!r}; this version of eptr reads {SCHEMA!r}.")
         return cls(*parts, from_json(json.dumps(model)))
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledColumns:
+    """The layout of a file: columns scaled with the public bounds, and the target scaled or coded with them, too."""
+
+    bounds: PublicBounds
+    target: str
+    where: str
+    drop: bool
+
+    @property
+    def columns(self) -> list[str]:
+        return [*self.bounds.columns, self.target]
+
+    @property
+    def n_features(self) -> int:
+        return len(self.bounds.names())
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        return None if _is_range(self.bounds.target) else np.unique(np.array(self.bounds.target))
+
+    def scaled(self, table: dict[str, NDArray[Any]]) -> tuple[Array, NDArray[Any]]:
+        """The matrix and the target of some rows."""
+        X = self.bounds.matrix(table, self.where, drop=self.drop)
+        if self.classes is not None:
+            return X, level_codes(table[self.target], self.classes.tolist())
+        low, high = self.bounds.target
+        return X, (numbers(table[self.target], self.target) - 0.5 * (low + high)) / (0.5 * (high - low))
+
+    def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
+        """As a pass over a table wants them."""
+        for part in cache_blocks(batch.num_rows, self.n_features):
+            yield self.scaled(_columns(batch.slice(part.start, part.stop - part.start), self.columns))
+
+
+@dataclass(frozen=True, slots=True)
+class _Predictions:
+    """Predictions for the record batches of a table, in order, and what was wrong."""
+
+    model: FileModel
+    where: str
+
+    def __call__(self, batches: Iterable[Any]) -> tuple[list[NDArray[Any]], str]:
+        names = list(self.model.bounds.columns)
+        try:
+            return [self.model._predicted(_columns(batch, names), self.where) for batch in batches], ""
+        except InputError as error:
+            return [], str(error)
+
+
+def _in_order(one: tuple[list[Any], str], two: tuple[list[Any], str]) -> tuple[list[Any], str]:
+    return one[0] + two[0], one[1] or two[1]
+
+
+def _columns(batch: Any, names: list[str]) -> dict[str, NDArray[Any]]:
+    """Columns of a record batch as numpy arrays: numbers with NaN, text with None."""
+    import pyarrow as pa
+
+    found = {}
+    for name in names:
+        column = batch.column(batch.schema.get_field_index(name))
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        whole = pa.types.is_integer(column.type) and column.null_count > 0  # else a level 1 would read 1.0
+        values = np.array(column.to_pylist(), dtype=object) if whole else column.to_numpy(zero_copy_only=False)
+        found[name] = np.asarray(values)
+    return found
 
 
 def _estimator(kind: str, bounds: PublicBounds, settings: dict[str, Any]) -> Any:

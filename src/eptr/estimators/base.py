@@ -21,6 +21,7 @@ from ..accounting.ledger import Account, open_account
 from ..errors import BoundError, InputError, NoReplyWarning, NotPrivateWarning
 from ..privacy.mechanism import Cost, Release
 from ..privacy.noise import NoiseSource, noise_source
+from ..rows.arrow import in_memory
 from ..rows.dask import DaskRows, beside, is_dask, occurring_in_array
 from ..rows.engine import Engine, Rows
 from ..rows.labels import codes_of, missing
@@ -133,6 +134,12 @@ class PrivateEstimator(BaseEstimator):
         if isinstance(X, Engine):
             if y is not None:
                 raise InputError("y must be None when X is an engine: the engine knows its target.")
+            if X.codes != (classes is not None):
+                raise InputError(
+                    "X is an engine for " + ("labels." if X.codes else "numbers, and a classifier needs labels.")
+                )
+            if classes is not None and list(classes(lambda: X.classes)) != list(X.classes if X.classes is not None else []):
+                raise InputError("classes must be those that the engine was made with.")
             self.n_features_in_ = X.n_features
             return X
         if is_dask(X) and not hasattr(X, "columns"):
@@ -142,7 +149,7 @@ class PrivateEstimator(BaseEstimator):
             return chunks
         if is_foreign(X):
             return self._foreign_rows(X, y, classes)
-        table = open_table(X) if isinstance(y, str) or not hasattr(X, "__array__") else None
+        table = open_table(X) if isinstance(y, str) or not in_memory(X) else None
         if table is None:
             return None
         if is_dask(X) and is_dask(y):

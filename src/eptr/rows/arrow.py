@@ -20,7 +20,7 @@ from ..errors import EngineError, InputError
 from .pool import WORKERS, each
 from .ship import packed
 
-__all__ = ["is_arrow", "open_arrow"]
+__all__ = ["in_memory", "is_arrow", "open_arrow"]
 
 Task = Callable[[Iterable[Any]], Any]
 Addition = Callable[[Any, Any], Any]
@@ -35,6 +35,11 @@ def is_arrow(X: Any) -> bool:
         return True
     root = type(X).__module__.partition(".")[0]
     return root == "pyarrow" or (root not in ("pandas", "pyspark") and hasattr(X, "__arrow_c_stream__"))
+
+
+def in_memory(X: Any) -> bool:
+    """Whether scikit-learn can make an array of ``X``: a frame in memory, but not a table of Arrow's own."""
+    return hasattr(X, "__array__") and type(X).__module__.partition(".")[0] != "pyarrow"
 
 
 def open_arrow(X: Any) -> FileTable | MemoryTable | StreamTable:

@@ -60,6 +60,7 @@ class Engine(ABC):
     n_features: int
     drop_invalid: bool
     codes: bool  # y holds class codes, -1 for a label that was not declared
+    classes: NDArray[Any] | None = None  # what they stand for, where the engine knows
 
     _largest: float | None = None  # known after the first pass
 

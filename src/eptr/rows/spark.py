@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import reduce
 from typing import Any
 
@@ -47,7 +49,7 @@ class SparkTable:
         def merged(batches: Iterable[Any]) -> Any:
             return reduce(add, (pickle.loads(part.as_py()) for batch in batches for part in batch.column(0)))
 
-        with engine_errors("Spark"):
+        with engine_errors("Spark"), _no_pandas_warning():
             quoted = ["`" + name.replace("`", "``") + "`" for name in columns]
             parts = self.frame.select(*quoted).mapInArrow(_on_executor(packed(task, cloudpickle)), "part binary")
             count = _partitions(parts)
@@ -77,7 +79,7 @@ def with_column(frame: Any, task: Any, name: str, dtype: Any) -> Any:
             values = [value for block in task.blocks(batch) for value in block.tolist()]
             yield pyarrow.RecordBatch.from_arrays([*batch.columns, pyarrow.array(values)], [*batch.schema.names, name])
 
-    with engine_errors("Spark"):
+    with engine_errors("Spark"), _no_pandas_warning():
         return frame.mapInArrow(run, StructType([*frame.schema.fields]).add(name, kind))
 
 
@@ -97,6 +99,14 @@ def _on_executor(payload: bytes) -> Callable[[Iterator[Any]], Iterator[Any]]:
             yield pyarrow.RecordBatch.from_arrays([column], ["part"])
 
     return run
+
+
+@contextmanager
+def _no_pandas_warning() -> Iterator[None]:
+    """Rows come as Arrow: what Spark thinks of the installed pandas does not matter here."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+        yield
 
 
 def _partitions(frame: Any) -> int:

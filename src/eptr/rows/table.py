@@ -52,7 +52,7 @@ class Layout(Protocol):
     def n_features(self) -> int: ...
 
     @property
-    def codes(self) -> bool: ...
+    def classes(self) -> NDArray[Any] | None: ...
 
     def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
         """x and y of a record batch, in blocks; raises an InputError that quotes no value."""
@@ -75,10 +75,6 @@ class Columns:
     def n_features(self) -> int:
         return len(self.features)
 
-    @property
-    def codes(self) -> bool:
-        return self.classes is not None
-
     def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
         columns = [number_column(batch, name) for name in self.features]
         if self.classes is None:
@@ -94,7 +90,8 @@ class TableRows(Engine):
 
     def __init__(self, table: Table, layout: Layout, *, drop_invalid: bool = False) -> None:
         self.table, self.layout, self.drop_invalid = table, layout, drop_invalid
-        self.n, self.n_features, self.codes = table.count(), layout.n_features, layout.codes
+        self.n, self.n_features = table.count(), layout.n_features
+        self.classes, self.codes = layout.classes, layout.classes is not None
         if self.n == 0:
             raise InputError("X has no rows; a fit needs at least one.")
 

@@ -1,0 +1,189 @@
+"""The same seed gives the same bits wherever the rows are: numpy, Arrow, Dask, Spark, in any partitioning.
+
+Kernel and cosine features pass through exp and cos, whose last bit may depend on the position in a block: 1e-9.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eptr
+from eptr.rivals.catalogue import RIVALS
+
+pytestmark = pytest.mark.xdist_group("clusters")
+
+N = 2500
+LINEAR = {"x_bound": 3.0, "y_bound": 4.0}
+CASES = {
+    "LinearRegression-refined": eptr.LinearRegression(**LINEAR),
+    "LinearRegression-tight": eptr.LinearRegression(strategy="tight", c0=0.05, coef_bound=2.0, **LINEAR),
+    "LinearRegression-paper": eptr.LinearRegression(strategy="paper", c0=0.05, coef_bound=2.0, delta=1e-2, **LINEAR),
+    "LinearRegression-private": eptr.LinearRegression(x_bound="private", y_bound="private", fit_intercept=False),
+    "LinearRegression-drop": eptr.LinearRegression(invalid="drop", **LINEAR),
+    "BayesClassifier-refined": eptr.BayesClassifier(x_bound=3.0),
+    "BayesClassifier-tight": eptr.BayesClassifier(x_bound=3.0, strategy="tight"),
+    "BayesClassifier-paper": eptr.BayesClassifier(x_bound=3.0, strategy="paper", delta=1e-2),
+    "BayesClassifier-private": eptr.BayesClassifier(x_bound="private"),
+    "BayesClassifier-drop": eptr.BayesClassifier(x_bound=3.0, invalid="drop", classes=["no", "yes"]),
+    "KernelRegressor-refined": eptr.KernelRegressor(domain=(-3, 3), y_bound=4.0, bandwidth=1.0),
+    "KernelRegressor-trend": eptr.KernelRegressor(domain=(-3, 3), y_bound="private", bandwidth=1.0, trend="linear"),
+    "KernelRegressor-drop": eptr.KernelRegressor(domain=(-3, 3), y_bound=4.0, bandwidth=1.0, invalid="drop"),
+    "KernelRegressor-tight": eptr.KernelRegressor(
+        domain=(-3, 3), y_bound=4.0, bandwidth=1.0, strategy="tight", queries=[[0.0, 0.0, 0.0], [0.5, 0.0, 0.0]]
+    ),
+    "KernelRegressor-paper": eptr.KernelRegressor(
+        domain=(-3, 3), y_bound=4.0, bandwidth=1.0, kernel="epanechnikov", strategy="paper", delta=1e-2
+    ),
+}
+for entrant in RIVALS:
+    settings = {
+        "classification": {"x_bound": 3.0},
+        "regression": LINEAR,
+        "function": {"domain": (-3, 3), "y_bound": 4.0},
+    }[entrant.task]
+    if entrant.rival.__name__ == "BinnedKernel":
+        settings = settings | {"cells": 5}
+    if entrant.sums:
+        CASES[entrant.name] = entrant.make(**settings)
+ENGINES = ["arrow files", "arrow table", "arrow stream", "polars", "duckdb", "dask frame", "dask array", "spark"]
+THROUGH_EXP = ("KernelRegressor", "WaveletEstimator")
+
+
+def people(name):
+    """Features a, b, c and a target t; in a "drop" case with rows that no estimator should count."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_t(4, size=(N, 3))
+    t = X @ [1.0, -0.5, 0.25] + rng.normal(size=N)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    if name.startswith("BayesClassifier") or any(e.name == name and e.task == "classification" for e in RIVALS):
+        frame["t"] = np.where(t > 0, "yes", "no").astype(object)
+        if name.endswith("drop"):
+            frame.loc[7, "t"], frame.loc[1999, "t"] = "maybe", None
+    else:
+        frame["t"] = t
+        if name.endswith("drop"):
+            frame.loc[7, "t"], frame.loc[1999, "t"] = np.inf, np.nan
+    if name.endswith("drop"):
+        frame.loc[1000, "a"], frame.loc[2499, "c"] = np.nan, -np.inf
+    return frame
+
+
+def arrow(frame):
+    import pyarrow as pa
+
+    return pa.Table.from_pandas(frame, preserve_index=False)
+
+
+def folder(frame, path):
+    """Three files of different lengths, one of them empty, in small row groups."""
+    import pyarrow.parquet as parquet
+
+    table = arrow(frame)
+    for k, (start, stop) in enumerate([(0, 700), (700, 700), (700, N)]):
+        parquet.write_table(table.slice(start, stop - start), path / f"part-{k}.parquet", row_group_size=333)
+    return path
+
+
+def elsewhere(engine, frame, request, tmp_path):
+    """The rows as an engine has them: what to pass as X and y."""
+    if engine == "arrow files":
+        return folder(frame, tmp_path), "t"
+    if engine == "arrow table":
+        return arrow(frame), "t"
+    if engine == "arrow stream":
+        return arrow(frame).to_reader(max_chunksize=400), "t"
+    if engine == "polars":
+        import polars
+
+        return polars.from_arrow(arrow(frame)), "t"
+    if engine == "duckdb":
+        import duckdb
+
+        return duckdb.connect().from_arrow(arrow(frame)), "t"
+    if engine == "spark":
+        import pyarrow.parquet as parquet
+
+        parquet.write_table(arrow(frame), tmp_path / "one.parquet", row_group_size=500)
+        rows = request.getfixturevalue("spark").read.parquet(str(tmp_path / "one.parquet"))
+        return rows.repartition(3), "t"
+    request.getfixturevalue("dask_client")
+    import dask.array as arrays
+    import dask.dataframe as frames
+
+    if engine == "dask frame":
+        return frames.from_pandas(frame, npartitions=4), "t"
+    X, y = frame[list("abc")].to_numpy(), frame["t"].to_numpy()
+    return arrays.from_array(X, chunks=(611, 2)), arrays.from_array(y, chunks=900)
+
+
+def fitted(estimator, X, y):
+    from sklearn.base import clone
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", eptr.NotPrivateWarning)
+        warnings.simplefilter("ignore", eptr.NoReplyWarning)
+        return clone(estimator).set_params(random_state=11).fit(X, y)
+
+
+def public(model):
+    """Everything that was fitted, by name, but the names of columns."""
+    return {k: v for k, v in vars(model).items() if k.endswith("_") and k not in ("feature_names_in_", "release_")}
+
+
+@pytest.fixture(scope="module")
+def expected():
+    found = {}
+
+    def of(name):
+        if name not in found:
+            frame = people(name)
+            found[name] = public(fitted(CASES[name], frame[list("abc")].to_numpy(), frame["t"].to_numpy()))
+        return found[name]
+
+    return of
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_same_bits_everywhere(engine, name, expected, request, tmp_path):
+    model = fitted(CASES[name], *elsewhere(engine, people(name), request, tmp_path))
+    wanted, got = expected(name), public(model)
+    assert got.keys() == wanted.keys()
+    for key, value in wanted.items():
+        if name.startswith(THROUGH_EXP) and isinstance(value, (float, np.ndarray)):
+            np.testing.assert_allclose(got[key], value, rtol=1e-9, atol=1e-9, err_msg=key)
+        else:
+            np.testing.assert_array_equal(got[key], value, err_msg=key)
+
+
+@pytest.mark.parametrize("engine", ["arrow files", "arrow table", "polars", "duckdb", "dask frame", "spark"])
+@pytest.mark.parametrize("name", ["LinearRegression-refined", "BayesClassifier-refined", "KernelRegressor-refined"])
+def test_predict_selects_columns_by_name_and_ignores_the_target(engine, name, request, tmp_path):
+    frame = people(name)
+    model = fitted(CASES[name], frame, "t")
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    wanted = model.predict(frame[["a", "b", "c"]])
+    np.testing.assert_array_equal(model.predict(frame), wanted)
+    found = model.predict(elsewhere(engine, frame[["t", "c", "a", "b"]], request, tmp_path)[0])
+    if engine == "spark":
+        found = pd.DataFrame([r.asDict() for r in found.collect()]).sort_values(["a", "b", "c"])["prediction"]
+        wanted = wanted[frame.sort_values(["a", "b", "c"]).index]
+    if engine == "dask frame":
+        assert found.name == "prediction"
+        found = found.compute()
+    found = np.asarray(found)
+    if found.dtype.kind == "f":
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+    else:
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_not_a_sum_says_so(engine, request, tmp_path):
+    tukey = next(e for e in RIVALS if not e.sums).make(random_state=0)
+    with pytest.raises(eptr.InputError, match="not a sum over rows"):
+        tukey.fit(*elsewhere(engine, people("LinearRegression-refined"), request, tmp_path))
