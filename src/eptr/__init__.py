@@ -16,6 +16,7 @@ _HOME = {
     "BayesClassifier": "estimators.bayes",
     "BoundError": "errors",
     "BudgetError": "errors",
+    "EngineError": "errors",
     "EptrError": "errors",
     "InputError": "errors",
     "Ledger": "accounting.ledger",

@@ -7,6 +7,8 @@ import sys
 import warnings
 from contextlib import contextmanager
 
+import eptr
+
 
 @contextmanager
 def dask_cluster(workers=2, **options):
@@ -43,3 +45,24 @@ def spark_session(master="local[2]", **settings):
         yield session
     finally:
         session.stop()
+
+
+def without_eptr(folder):
+    """An environment whose interpreters cannot import eptr, as on a cluster that lacks it."""
+    (folder / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class Refuse:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.partition('.')[0] == 'eptr':\n"
+        "            raise ModuleNotFoundError(f'no module named {name!r}')\n"
+        "sys.meta_path.insert(0, Refuse())\n"
+    )
+    return {**os.environ, "PYTHONPATH": str(folder)}
+
+
+@contextmanager
+def seeded():
+    """Seeded fits on purpose: their warning is tested elsewhere."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", eptr.NotPrivateWarning)
+        yield

@@ -138,7 +138,9 @@ class PrivateEstimator(BaseEstimator):
                 raise InputError(
                     "X is an engine for " + ("labels." if X.codes else "numbers, and a classifier needs labels.")
                 )
-            if classes is not None and list(classes(lambda: X.classes)) != list(X.classes if X.classes is not None else []):
+            if classes is not None and list(classes(lambda: X.classes)) != list(
+                X.classes if X.classes is not None else []
+            ):
                 raise InputError("classes must be those that the engine was made with.")
             self.n_features_in_ = X.n_features
             return X

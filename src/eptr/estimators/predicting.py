@@ -49,7 +49,7 @@ def takes_tables(method: Method) -> Method:
         task = _Task(self, method.__name__)
         if is_dask(X) and not hasattr(X, "columns"):
             return lazily(X, task, self._output_type(method.__name__))
-        table = open_table(X) if not in_memory(X) or is_dask(X) else None
+        table = open_table(X) if not in_memory(X) else None
         if table is None:
             return method(self, _features_only(self, X))
         names = _needed(self, table.columns)

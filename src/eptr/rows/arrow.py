@@ -38,8 +38,8 @@ def is_arrow(X: Any) -> bool:
 
 
 def in_memory(X: Any) -> bool:
-    """Whether scikit-learn can make an array of ``X``: a frame in memory, but not a table of Arrow's own."""
-    return hasattr(X, "__array__") and type(X).__module__.partition(".")[0] != "pyarrow"
+    """Whether scikit-learn can make an array of ``X`` here: a frame in memory, not a table of Arrow's or a cluster's."""
+    return hasattr(X, "__array__") and type(X).__module__.partition(".")[0] not in ("pyarrow", "dask", "dask_expr")
 
 
 def open_arrow(X: Any) -> FileTable | MemoryTable | StreamTable:

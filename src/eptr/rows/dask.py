@@ -43,14 +43,14 @@ class DaskTable:
             raise InputError("X must have column names that are strings.")
         self.frame, self.columns = frame, list(frame.columns)
 
+    @engine_errors("Dask")
     def count(self) -> int:
-        with engine_errors("Dask"):
-            return len(self.frame)
+        return len(self.frame)
 
+    @engine_errors("Dask")
     def reduce(self, task: Callable[[Iterable[Any]], Any], add: Callable[[Any, Any], Any], columns: list[str]) -> Any:
-        with engine_errors("Dask"):
-            pieces = [(part,) for part in self.frame[columns].to_delayed()]
-            return _total(_OfFrame(task), add, pieces)
+        pieces = [(part,) for part in self.frame[columns].to_delayed()]
+        return _total(_OfFrame(task), add, pieces)
 
 
 class DaskRows(Engine):
@@ -63,8 +63,7 @@ class DaskRows(Engine):
             if array.dtype.kind not in "fiub" and not (name == "y" and classes is not None):
                 raise InputError(f"{name} must hold numbers only, got dtype {array.dtype}.")
         self.drop_invalid, self.classes, self.codes = drop_invalid, classes, classes is not None
-        with engine_errors("Dask"):
-            x, y = (a.copy().compute_chunk_sizes() if math.isnan(a.shape[0]) else a for a in (x, y))
+        x, y = _of_known_length(x), _of_known_length(y)
         if x.shape[0] != y.shape[0]:
             raise InputError(f"X and y must have one row each: X has {x.shape[0]}, y has {y.shape[0]}.")
         self.n, self.n_features = x.shape
@@ -73,21 +72,27 @@ class DaskRows(Engine):
         x = x.rechunk({1: self.n_features})
         self.x, self.y = x, y.rechunk((x.chunks[0],))
 
+    @engine_errors("Dask")
     def _partials(self, task: Pass) -> Iterable[Partial]:
-        with engine_errors("Dask"):
-            pieces = list(zip(self.x.to_delayed()[:, 0], self.y.to_delayed(), strict=True))
-            return [_total(_OfChunk(task, self.classes), merge, pieces)]
+        pieces = list(zip(self.x.to_delayed()[:, 0], self.y.to_delayed(), strict=True))
+        return [_total(_OfChunk(task, self.classes), merge, pieces)]
 
 
+@engine_errors("Dask")
+def _of_known_length(array: Any) -> Any:
+    return array.copy().compute_chunk_sizes() if math.isnan(array.shape[0]) else array
+
+
+@engine_errors("Dask")
 def occurring_in_array(y: Any) -> Any:
     """The different labels of a Dask array."""
     import dask.array as arrays
 
-    with engine_errors("Dask"):
-        labels = np.asarray(arrays.unique(y).compute())
+    labels = np.asarray(arrays.unique(y).compute())
     return labels[~missing(labels)]
 
 
+@engine_errors("Dask")
 def beside(X: Any, y: Any) -> tuple[DaskTable, str]:
     """A dataframe and a series with the same partitions, as one table, and the name of its target."""
 
@@ -99,9 +104,8 @@ def beside(X: Any, y: Any) -> tuple[DaskTable, str]:
         name += "_"
     if not hasattr(y, "to_frame") or X.npartitions != y.npartitions:
         raise InputError("y must be a Dask series with the partitions of X, or the name of a column of X.")
-    with engine_errors("Dask"):
-        meta = together(X._meta, y._meta)
-        return DaskTable(X.map_partitions(together, y, align_dataframes=False, meta=meta)), name
+    meta = together(X._meta, y._meta)
+    return DaskTable(X.map_partitions(together, y, align_dataframes=False, meta=meta)), name
 
 
 def lazily(X: Any, task: Callable[[Any], Any], dtype: Any) -> Any:

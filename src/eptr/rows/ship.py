@@ -6,13 +6,16 @@ as Arrow, and scipy for kernels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from asyncio import CancelledError
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
 from ..errors import EngineError, EptrError
 
 __all__ = ["engine_errors", "packed"]
+
+Asked = TypeVar("Asked", bound=Callable[..., Any])
 
 
 def packed(task: Any, pickler: Any = None) -> bytes:
@@ -33,18 +36,24 @@ def packed(task: Any, pickler: Any = None) -> bytes:
             pickler.unregister_pickle_by_value(eptr)
 
 
-@contextmanager
-def engine_errors(engine: str) -> Iterator[None]:
+def engine_errors(engine: str) -> Callable[[Asked], Asked]:
     """Whatever a cluster raises becomes one sentence: its own text may quote rows, so only its kind is passed on."""
-    try:
-        yield
-        return
-    except EptrError:
-        raise
-    except Exception as error:
-        kind = type(error).__name__
-    # Raised outside the handler, so that the original text is not even in the context.
-    raise EngineError(
-        f"{engine} failed while it read X ({kind}); its own log says why. Is the cluster alive, and do its workers see the "
-        "files? Nothing was charged unless noise had been drawn already."
-    )
+
+    def guard(ask: Asked) -> Asked:
+        @wraps(ask)
+        def asked(*arguments: Any, **options: Any) -> Any:
+            try:
+                return ask(*arguments, **options)
+            except EptrError:
+                raise
+            except (Exception, CancelledError) as error:
+                kind = type(error).__name__
+            # Raised outside the handler, so that the original text is not even in the context.
+            raise EngineError(
+                f"{engine} failed while it read X ({kind}); its own log says why. Is the cluster alive, and do its workers see "
+                "the files? Nothing was charged unless noise had been drawn already."
+            )
+
+        return asked  # type: ignore[return-value]
+
+    return guard

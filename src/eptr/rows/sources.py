@@ -46,35 +46,31 @@ def open_path(path: Any, engine: str = "local", scheduler: str | None = None) ->
         yield table
 
 
+@engine_errors("Dask")
 def _on_dask(path: str, scheduler: str | None, stack: ExitStack) -> DaskTable:
     try:
         import dask.dataframe as frames
         from distributed import Client, LocalCluster
     except ModuleNotFoundError:
         raise InputError("engine='dask' needs dask and distributed; install them: pip install 'eptr[dask]'.") from None
-    with engine_errors("Dask"):
-        if scheduler is None:
-            workers = max(1, min(os.cpu_count() or 1, 8))
-            cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
-            stack.enter_context(cluster)
-            stack.enter_context(Client(cluster))
-        else:
-            stack.enter_context(Client(scheduler, timeout=10))
-        return DaskTable(frames.read_parquet(path, engine="pyarrow"))
+    if scheduler is None:
+        workers = max(1, min(os.cpu_count() or 1, 8))
+        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        stack.enter_context(cluster)
+        stack.enter_context(Client(cluster))
+    else:
+        stack.enter_context(Client(scheduler, timeout=10))
+    return DaskTable(frames.read_parquet(path, engine="pyarrow"))
 
 
+@engine_errors("Spark")
 def _on_spark(path: str, scheduler: str | None, stack: ExitStack) -> SparkTable:
     try:
         from pyspark.sql import SparkSession
     except ModuleNotFoundError:
         raise InputError("engine='spark' needs pyspark; install it with: pip install 'eptr[spark]'.") from None
-    with engine_errors("Spark"):
-        builder = (
-            SparkSession.builder.master(scheduler or "local[*]").appName("eptr").config("spark.ui.enabled", "false")
-        )
-        builder = builder.config("spark.pyspark.python", os.environ.get("PYSPARK_PYTHON", sys.executable))
-        session = (
-            builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR").getOrCreate()
-        )
-        stack.callback(session.stop)
-        return SparkTable(session.read.parquet(path))
+    builder = SparkSession.builder.master(scheduler or "local[*]").appName("eptr").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.pyspark.python", os.environ.get("PYSPARK_PYTHON", sys.executable))
+    session = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR").getOrCreate()
+    stack.callback(session.stop)
+    return SparkTable(session.read.parquet(path))

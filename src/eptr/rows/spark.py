@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -33,25 +34,28 @@ def is_spark(X: Any) -> bool:
 class SparkTable:
     """A PySpark dataframe; a piece is a partition."""
 
+    @engine_errors("Spark")
     def __init__(self, frame: Any) -> None:
-        self.frame = frame
-        with engine_errors("Spark"):
-            self.columns = list(frame.columns)
-            _same_interpreter(frame.sparkSession)
+        self.frame, self.columns = frame, list(frame.columns)
+        _same_interpreter(frame.sparkSession)
 
+    @engine_errors("Spark")
     def count(self) -> int:
-        with engine_errors("Spark"):
-            return int(self.frame.count())
+        return int(self.frame.count())
 
+    @engine_errors("Spark")
     def reduce(self, task: Callable[[Iterable[Any]], Any], add: Callable[[Any, Any], Any], columns: list[str]) -> Any:
         from pyspark import cloudpickle
 
         def merged(batches: Iterable[Any]) -> Any:
             return reduce(add, (pickle.loads(part.as_py()) for batch in batches for part in batch.column(0)))
 
-        with engine_errors("Spark"), _no_pandas_warning():
+        with _no_pandas_warning():
             quoted = ["`" + name.replace("`", "``") + "`" for name in columns]
-            parts = self.frame.select(*quoted).mapInArrow(_on_executor(packed(task, cloudpickle)), "part binary")
+            # Spark trips over some names in mapInArrow, so they are put back over there.
+            plain = self.frame.select(*quoted).toDF(*(f"c{j}" for j in range(len(columns))))
+            work = packed(_Renamed(task, columns), cloudpickle)
+            parts = plain.mapInArrow(_on_executor(work), "part binary")
             count = _partitions(parts)
             if count > _FAN_IN:
                 parts = parts.repartition(-(-count // _FAN_IN))
@@ -59,6 +63,7 @@ class SparkTable:
             return reduce(add, (pickle.loads(bytes(row[0])) for row in parts.collect()))
 
 
+@engine_errors("Spark")
 def with_column(frame: Any, task: Any, name: str, dtype: Any) -> Any:
     """The dataframe with one more column, ``task.blocks`` of its rows; nothing is computed yet."""
     from pyspark import cloudpickle
@@ -79,8 +84,21 @@ def with_column(frame: Any, task: Any, name: str, dtype: Any) -> Any:
             values = [value for block in task.blocks(batch) for value in block.tolist()]
             yield pyarrow.RecordBatch.from_arrays([*batch.columns, pyarrow.array(values)], [*batch.schema.names, name])
 
-    with engine_errors("Spark"), _no_pandas_warning():
+    with _no_pandas_warning():
         return frame.mapInArrow(run, StructType([*frame.schema.fields]).add(name, kind))
+
+
+@dataclass(frozen=True, slots=True)
+class _Renamed:
+    """A task on batches whose columns have these names."""
+
+    task: Callable[[Iterable[Any]], Any]
+    names: list[str]
+
+    def __call__(self, batches: Iterable[Any]) -> Any:
+        import pyarrow as pa
+
+        return self.task(pa.RecordBatch.from_arrays(batch.columns, self.names) for batch in batches)
 
 
 def _on_executor(payload: bytes) -> Callable[[Iterator[Any]], Iterator[Any]]:

@@ -1,0 +1,114 @@
+"""Spark on this machine and as a cluster: bad dataframes, dying executors, executors without eptr."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import eptr
+
+from .clusters import seeded
+
+pytestmark = [
+    pytest.mark.xdist_group("clusters"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+]
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(1000, 2))
+T = X @ [1.0, -0.5] + RNG.normal(size=1000)
+
+
+def model(**settings):
+    return eptr.LinearRegression(x_bound=3.0, y_bound=4.0, **settings)
+
+
+@pytest.fixture
+def rows(spark):
+    return spark.createDataFrame(np.column_stack([X, T]).tolist(), ["a", "b", "t"])
+
+
+def test_bad_frames_are_typed_errors_and_nothing_is_charged(rows, spark, tmp_path):
+    from pyspark.sql import functions as F
+
+    ledger = eptr.Ledger(f"sqlite:///{tmp_path}/budget.db")
+    ledger.create("study", epsilon=2.0, delta=1e-5)
+    account = ledger.account("study")
+    cases = [
+        (rows.withColumn("b", F.when(F.col("a") > 0, F.col("b"))), eptr.InputError, "missing values"),
+        (rows.withColumn("b", F.lit("private name")), eptr.InputError, "'b' holds string"),
+        (rows.withColumn("b", F.current_timestamp()), eptr.InputError, "'b' holds timestamp"),
+        (rows.withColumn("t", F.lit(float("inf"))), eptr.InputError, "y contains NaN"),
+        (rows.drop("t"), eptr.InputError, "not a column"),
+        (rows.filter("a > 1e9"), eptr.InputError, "no rows"),
+        (rows.withColumn("b", F.raise_error(F.lit("private name")).cast("double")), eptr.EngineError, "Spark failed"),
+        (rows.select(F.col("a"), F.col("a"), F.col("t")), eptr.InputError, "different names"),
+    ]
+    for frame, kind, message in cases:
+        with pytest.raises(kind, match=message) as caught:
+            model(ledger=account).fit(frame, "t")
+        assert "private name" not in str(caught.value)
+        assert caught.value.__context__ is None or kind is eptr.InputError
+    with pytest.raises(eptr.InputError, match="name of the target"):
+        model(ledger=account).fit(rows, T)
+    assert len(ledger.history("study")) == 1
+    model(ledger=account).fit(rows, "t")
+    assert len(ledger.history("study")) == 2
+
+
+def test_any_partitioning_and_odd_names(rows):
+    odd = rows.withColumnRenamed("a", "a.b `c`")
+    with seeded():
+        wanted = model(random_state=0).fit(X, T)
+        for frame in (odd.repartition(1), odd.repartition(70), odd.coalesce(1)):  # more than 64: added up over there
+            found = model(random_state=0).fit(frame, "t")
+            np.testing.assert_array_equal(found.coef_, wanted.coef_)
+    assert list(found.feature_names_in_) == ["a.b `c`", "b"]
+
+
+def test_rows_that_are_drawn_anew_in_every_pass_are_noticed(rows):
+    def some(batches):
+        import secrets
+
+        for batch in batches:
+            yield batch.slice(secrets.randbelow(20))
+
+    with pytest.raises(eptr.InputError, match="changes while it is read"):
+        model().fit(rows.mapInArrow(some, rows.schema), "t")
+
+
+def test_predictions_are_a_column_of_the_frame(rows):
+    found = model().fit(rows, "t").predict(rows)
+    assert found.columns == ["a", "b", "t", "prediction"]
+    with pytest.raises(eptr.InputError, match="already"):
+        model().fit(rows, "t").predict(found)
+
+
+def test_a_cluster_whose_executors_lack_eptr_and_die():
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.rows.spark_cluster"],
+        capture_output=True, text=True, timeout=300, env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout) == {"same bits": True, "killed": 1, "executors lack eptr": True}
+
+
+def test_a_session_that_is_gone():
+    """In a process of its own, because a process has one Spark context."""
+    code = (
+        "import eptr\n"
+        "from tests.rows.clusters import spark_session\n"
+        "with spark_session('local[1]') as session:\n"
+        "    rows = session.createDataFrame([[1.0, 2.0], [2.0, 3.0]], ['a', 't'])\n"
+        "try:\n"
+        "    eptr.LinearRegression(x_bound=3.0, y_bound=4.0).fit(rows, 't')\n"
+        "except eptr.EngineError as error:\n"
+        "    print('typed', str(error)[:12])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.stdout == "typed Spark failed\n", done.stderr[-2000:]
