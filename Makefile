@@ -6,7 +6,7 @@ WORKERS ?= 2
 CONSTRAINTS ?=
 
 .PHONY: demo test test-fast test-oldest lint types clean
-.PHONY: reproduction peers compare soak bench bench-accuracy bench-coverage bench-speed bench-sensitivity bench-real choose-defaults
+.PHONY: reproduction peers compare soak bench bench-accuracy bench-coverage bench-speed bench-sensitivity bench-real bench-scale choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -17,15 +17,15 @@ demo: $(VENV)/.installed
 	$(BIN)/eptr demo
 
 test: $(VENV)/.installed lint types
-	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -q
+	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q
 
 test-fast: $(VENV)/.installed
-	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow"
+	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q -m "not slow"
 
 # The oldest supported dependencies, in an environment of their own.
 test-oldest:
 	$(MAKE) VENV=.venv-oldest CONSTRAINTS=constraints/oldest.txt .venv-oldest/.installed
-	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(WORKERS) -q -m "not slow"
+	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(WORKERS) --dist loadgroup -q -m "not slow"
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -49,6 +49,10 @@ bench-speed: $(VENV)/.installed
 
 bench-sensitivity: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.estimators.gaps
+
+# Parquet files of up to 5e7 rows (10 GB on disk while it runs), memory and passes; about ten minutes.
+bench-scale: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.scale
 
 bench-real: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.real

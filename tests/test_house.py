@@ -38,6 +38,7 @@ NEEDS_NO_PROOF = {
     "rows/memory.py",
     "rows/namespace.py",
     "rows/pool.py",
+    "rows/progress.py",
     "rows/ship.py",
     "rows/sources.py",
     "rows/spark.py",

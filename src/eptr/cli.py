@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from .errors import EptrError
 
@@ -85,7 +87,7 @@ def audit(
 
 @app.command()
 def fit(
-    data: Annotated[Path, typer.Argument(help="CSV with a header line, or Parquet.")],
+    data: Annotated[Path, typer.Argument(help="CSV with a header line, or a Parquet file or folder.")],
     target: Annotated[str, typer.Option(help="Column to predict.")],
     bounds: Annotated[Path, typer.Option(help="TOML with the public range of every column.")],
     model: Annotated[str, typer.Option(help="ols, bayes or kernel.")] = "ols",
@@ -128,7 +130,7 @@ def fit(
         settings["bandwidth"] = bandwidth
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # both warnings are said below, as sentences
-        with open_data(data, engine, scheduler) as rows:
+        with open_data(data, engine, scheduler) as rows, _pass_bars():
             fitted = FileModel.fit(rows, model, target, PublicBounds.read(bounds), data.name, **settings)
     to.write_text(fitted.to_json() + "\n")
     page = to.with_suffix(".html")
@@ -153,6 +155,25 @@ def fit(
         f"({epsilon:g}, {delta:g})-differentially private, replace-one neighbours." if seed is None else "NOT private."
     )
     print(f"Model: {to}    Report: {page}")
+
+
+@contextmanager
+def _pass_bars() -> Iterator[None]:
+    """One bar per pass over a file; on standard error, and gone when the fit is done."""
+    from rich.progress import Progress
+
+    from .rows.progress import watched
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        passes: list[Any] = []
+
+        def tick(done: int, total: int) -> None:
+            if done == 0:
+                passes.append(progress.add_task(f"pass {len(passes) + 1} over the rows", total=total))
+            progress.update(passes[-1], completed=done)
+
+        with watched(tick):
+            yield
 
 
 @app.command()

@@ -228,3 +228,15 @@ def test_engines_are_named():
         pass
     with pytest.raises(eptr.InputError, match="address of a cluster"), open_path("x", scheduler="tcp://x:1"):
         pass
+
+
+@pytest.mark.parametrize("kind", ["path", "table", "pandas"])
+def test_score_takes_the_name_of_the_target(kind, tmp_path):
+    rows = table()
+    parquet.write_table(rows, tmp_path / "rows.parquet")
+    source = {"path": tmp_path / "rows.parquet", "table": rows, "pandas": rows.to_pandas()}[kind]
+    fitted = model(epsilon=50.0).fit(source, "t")
+    wanted = fitted.score(rows.select(["a", "b"]).to_pandas(), rows["t"].to_numpy())
+    assert fitted.score(source, "t") == pytest.approx(wanted)
+    with pytest.raises(eptr.InputError, match="column of X"):
+        fitted.score(source, "nothing")

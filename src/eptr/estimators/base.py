@@ -204,10 +204,11 @@ class PrivateEstimator(BaseEstimator):
             y = y.astype(float)
         return MemoryRows(X, y, drop_invalid=self.invalid == "drop")
 
-    def _begin(self, cost: Cost | None, rows: Rows) -> NoiseSource:
+    def _begin(self, cost: Cost, rows: Rows, *, charged_later: bool = False) -> NoiseSource:
         """Warn about a seed, and arrange that the ledger is charged after every row was checked, before the first draw.
 
-        A budget that cannot cover the fit is refused here already, before any pass over the rows.
+        A budget that cannot cover the fit is refused here already, before any pass over the rows. ``charged_later``: by
+        the mechanism itself.
         """
         noise = noise_source(self.random_state)
         if not noise.private:
@@ -218,10 +219,10 @@ class PrivateEstimator(BaseEstimator):
                 stacklevel=3,
             )
         account = self._account()
-        if cost is None:
-            return noise
         if account is not None:
             account.check(cost, private=self._protects(noise))
+        if charged_later:
+            return noise
 
         def pay() -> None:
             rows.check()

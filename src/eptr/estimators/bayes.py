@@ -110,7 +110,8 @@ class BayesClassifier(MeansClassifier):
             noise = self._begin(self._gaussian_cost(budget), rows)
             result = self._fit_refined(rows, budget, bound, noise)
         else:
-            noise = self._begin(None, rows)
+            cost = forecast_test(self.strategy, budget.epsilon, budget.delta).cost
+            noise = self._begin(cost, rows, charged_later=True)
             assert isinstance(bound, float)
             self.x_bound_ = bound
             result = self._fit_tested(rows, budget)

@@ -16,7 +16,7 @@ from ..rows.engine import Rows
 from ..rows.labels import codes_of, missing, sorted_labels
 from ..rows.memory import MemoryRows
 from .base import NoisyScore, PrivateEstimator
-from .predicting import takes_tables
+from .predicting import takes_tables, target_of
 
 __all__ = ["MeansClassifier", "into_ball"]
 
@@ -83,7 +83,7 @@ class MeansClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy. **Not private** when (X, y) are private rows: publish it only for public test data."""
-        return float(super().score(X, y, sample_weight))
+        return float(super().score(X, target_of(X, y), sample_weight))
 
 
 def into_ball(means: Array, radius: float) -> Array:

@@ -22,7 +22,7 @@ from .kernel_features import KERNELS
 from .kernel_function import KernelSums, read_function, release_sums
 from .kernel_queries import query_rule, query_sums
 from .planning import Plan
-from .predicting import takes_tables
+from .predicting import takes_tables, target_of
 from .quantile import private_quantile, target_sizes
 
 __all__ = ["KernelRegressor"]
@@ -116,8 +116,7 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
             noise = self._begin(self._gaussian_cost(budget), rows)
             result = self._fit_function(rows, budget, noise)
         else:
-            noise = self._begin(None, rows)
-            result = self._fit_queries(rows, budget, noise)
+            result = self._fit_queries(rows, budget)
         self._finish(result)
         return self
 
@@ -171,18 +170,16 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         self.trend_, self.residual_radius_, self.sums_ = found.trend, found.residual_radius, found.sums
         return self._gaussian_release(budget, noise, found.sums, found.scale)
 
-    def _fit_queries(self, rows: Rows, budget: Budget, noise: NoiseSource) -> Release:
+    def _fit_queries(self, rows: Rows, budget: Budget) -> Release:
         count = len(self.queries_)
         each = Budget(budget.epsilon / count, budget.delta / count) if self.budget == "total" else budget
         spent = budget if self.budget == "total" else Budget.total([budget] * count)
         rule = query_rule(self.strategy, self._design, rows.n, self.c0, self.rows_per_person)
-        degrees, sums = rows.sum(query_sums(self._design, self.queries_, rows.n))
         # Refuses, if it must, before anything is charged.
         one = forecast_test(self.strategy, each.epsilon, each.delta).cost
         cost = replace(one, epsilon=spent.epsilon, delta=spent.delta, parts=count)
-        account = self._account()
-        if account is not None:
-            account.charge(cost, private=noise.private, what=self.strategy)
+        noise = self._begin(cost, rows)
+        degrees, sums = rows.sum(query_sums(self._design, self.queries_, rows.n))
         # One stream for all queries, so that a seed does not repeat the same noise at each.
         stream = getattr(noise, "generator", None)
         replies = [
@@ -240,4 +237,4 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2. **Not private** when (X, y) are private rows: publish it only for public test data."""
-        return float(super().score(X, y, sample_weight))
+        return float(super().score(X, target_of(X, y), sample_weight))

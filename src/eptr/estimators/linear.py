@@ -127,7 +127,8 @@ class LinearRegression(LinearModel):
         else:
             assert isinstance(x_bound, float)
             assert isinstance(y_bound, float)
-            self._begin(None, rows)
+            cost = forecast_test(self.strategy, budget.epsilon, budget.delta, DEFAULT_SLACK).cost
+            self._begin(cost, rows, charged_later=True)
             result = self._fit_tested(rows, budget, x_bound, y_bound)
         beta = result.value if result.replied else fallback
         self.coef_ = np.array(beta[: rows.n_features])

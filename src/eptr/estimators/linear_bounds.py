@@ -46,13 +46,15 @@ def moments(rows: Rows, x_bound: float, y_bound: float, constant: float | None, 
     without bias. Otherwise, as published, x is projected alone.
     """
     x_grid, y_grid = product_grid(rows.n, max(x_bound, constant or 0.0)), product_grid(rows.n, y_bound)
+    # To the nearest multiple: the grid grows with sqrt(n), and rounding toward zero would bias the sums of many rows.
+    y_most = float(math.trunc(y_bound / y_grid))
     column = None if constant is None else math.trunc(constant / x_grid)
 
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
-        xp, factors = namespace(x), shrink_factors(x, x_bound)
-        z = project(x, factors, x_grid)
+        xp, factors = namespace(x), shrink_factors(x, x_bound, x_grid)
+        z = project(x, factors, x_grid, nearest=True)
         weight = factors if weighted else None
-        t = whole(xp.clip(y if weight is None else y * weight, -y_bound, y_bound) * (1.0 / y_grid))
+        t = whole(xp.clip((y if weight is None else y * weight) * (1.0 / y_grid), -y_most, y_most), nearest=True)
         ones = xp.ones_like(t) if weight is None else weight  # the constant, before it is scaled
         if keep is not None:
             ones = xp.where(keep, ones, 0.0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from .base import NoisyScore, PrivateEstimator
-from .predicting import takes_tables
+from .predicting import takes_tables, target_of
 
 __all__ = ["LinearModel"]
 
@@ -25,7 +25,11 @@ class LinearModel(NoisyScore, RegressorMixin, PrivateEstimator):
     intercept_: float
 
     def _constant(self, x_bound: float, features: int) -> float | None:
-        return x_bound / math.sqrt(features) if self.fit_intercept else None
+        """About x_bound/sqrt(p), with eight significant bits: a multiple of any grid that sums are quantised to."""
+        if not self.fit_intercept:
+            return None
+        mantissa, exponent = math.frexp(x_bound / math.sqrt(features))
+        return math.ldexp(math.floor(mantissa * 256.0), exponent - 8)
 
     def _norm(self, x_bound: float, features: int) -> float:
         return math.hypot(x_bound, self._constant(x_bound, features) or 0.0)
@@ -43,4 +47,4 @@ class LinearModel(NoisyScore, RegressorMixin, PrivateEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2. **Not private** when (X, y) are private rows: publish it only for public test data."""
-        return float(super().score(X, y, sample_weight))
+        return float(super().score(X, target_of(X, y), sample_weight))

@@ -24,7 +24,7 @@ from ..rows.sources import open_table
 from ..rows.spark import SparkTable, with_column
 from ..rows.table import cache_blocks, number_column
 
-__all__ = ["ReadyRows", "takes_tables"]
+__all__ = ["ReadyRows", "takes_tables", "target_of"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -103,6 +103,30 @@ class _OfBatches:
 
 def _in_order(one: tuple[list[Any], str], two: tuple[list[Any], str]) -> tuple[list[Any], str]:
     return operator.add(one[0], two[0]), one[1] or two[1]
+
+
+def target_of(X: Any, y: Any) -> Any:
+    """The column of ``X`` that ``y`` names, to compare predictions with; ``y`` itself if it is no name."""
+    if not isinstance(y, str):
+        return y
+    table = None if in_memory(X) else open_table(X)
+    if table is None:
+        if y not in list(getattr(X, "columns", [])):
+            raise InputError(f"y={y!r} must be a column of X.")
+        return np.asarray(X[y])
+    if is_dask(X) or isinstance(table, SparkTable):
+        raise InputError("score needs rows on this machine: compare predict(X) with the target where the rows are.")
+    if y not in table.columns:
+        raise InputError(f"y={y!r} must be a column of X; its columns are {table.columns!r}.")
+    return np.concatenate(table.reduce(_Values(y), operator.add, [y]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    name: str
+
+    def __call__(self, batches: Iterable[Any]) -> list[NDArray[Any]]:
+        return [np.asarray(batch.column(0).to_numpy(zero_copy_only=False)) for batch in batches]
 
 
 def _needed(model: Any, columns: list[str]) -> list[str]:

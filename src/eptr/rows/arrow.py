@@ -18,6 +18,7 @@ from typing import Any
 
 from ..errors import EngineError, InputError
 from .pool import WORKERS, each
+from .progress import ticking
 from .ship import packed
 
 __all__ = ["in_memory", "is_arrow", "open_arrow"]
@@ -103,7 +104,8 @@ class FileTable:
         reader = _Reader(self.dataset.schema, columns)
         large = self._rows * len(columns) >= _PROCESSES_FROM and WORKERS > 1 and len(self.pieces) > 1
         if not large or multiprocessing.current_process().daemon:
-            return reduce(add, each(lambda piece: task(reader(piece)), self.pieces))
+            found = each(lambda piece: task(reader(piece)), self.pieces)
+            return reduce(add, ticking(found, len(self.pieces)))
         from joblib import Parallel, delayed
 
         # A few row groups a task: enough tasks to share the work evenly, few enough to hand over.
@@ -112,7 +114,8 @@ class FileTable:
         run = _InProcess(packed((task, reader)))
         try:
             processes = Parallel(n_jobs=WORKERS, backend="loky", batch_size=1, max_nbytes=None, return_as="generator")
-            return reduce(add, processes(delayed(run)(chunk) for chunk in chunks))
+            found = processes(delayed(run)(chunk) for chunk in chunks)
+            return reduce(add, ticking(found, len(chunks)))
         except BrokenExecutor:
             raise EngineError("a process that read X was killed, perhaps for want of memory.") from None
 
@@ -157,8 +160,12 @@ class _Reader:
         import pyarrow as pa
 
         try:
-            yield from piece.to_batches(
-                schema=self.schema, columns=self.columns, batch_size=_BATCH, batch_readahead=1, use_threads=False
+            yield from (
+                self._row_groups(piece)
+                if hasattr(piece, "row_groups")
+                else piece.to_batches(
+                    schema=self.schema, columns=self.columns, batch_size=_BATCH, batch_readahead=1, use_threads=False
+                )
             )
         except (OSError, pa.ArrowException) as error:
             fault = (
@@ -167,6 +174,25 @@ class _Reader:
         else:
             return
         raise InputError(fault)
+
+    def _row_groups(self, piece: Any) -> Iterator[Any]:
+        """Decoded batch by batch: a scan by way of the dataset would hold several row groups at a time."""
+        import pyarrow as pa
+        import pyarrow.dataset as datasets
+        import pyarrow.parquet as parquet
+
+        named = datasets.get_partition_keys(piece.partition_expression)  # columns that are in the names of folders only
+        stored = [name for name in self.columns if name not in named]
+        groups = [group.id for group in piece.row_groups]
+        with piece.filesystem.open_input_file(piece.path) as source:
+            file = parquet.ParquetFile(source, metadata=piece.metadata)
+            for batch in file.iter_batches(_BATCH, row_groups=groups, columns=stored, use_threads=False):
+                if named:
+                    rest = [name for name in self.columns if name in named]
+                    types = [self.schema.field(name).type for name in rest]
+                    more = [pa.array([named[n]] * batch.num_rows, t) for n, t in zip(rest, types, strict=True)]
+                    batch = pa.RecordBatch.from_arrays([*batch.columns, *more], [*batch.schema.names, *rest])
+                yield batch.select(self.columns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,7 @@ class Pass:
         return total
 
     def _block(self, x: Any, y: Any) -> Partial:
-        if len(y) == 0:
+        if y.shape[0] == 0:
             return NOTHING
         xp, largest, fault = namespace(x), 0.0, ""
         with np.errstate(all="ignore"):  # a warning that depends on private values would be a leak
@@ -142,7 +142,7 @@ class Pass:
                 x, y = xp.where(keep[:, None], x, xp.zeros_like(x)), xp.where(keep, y, xp.zeros_like(y))
             if self.cut and (self.drop_invalid or not self.validate or largest > _LARGEST):
                 x = xp.clip(x, -_LARGEST, _LARGEST)
-            return tuple(to_numpy(s) for s in self.fn(x, y, keep)), len(y), largest, ""
+            return tuple(to_numpy(s) for s in self.fn(x, y, keep)), y.shape[0], largest, ""
 
     def _judge(self, xp: Any, x: Any, y: Any) -> tuple[float, str]:
         """The largest |x|, and what is wrong with the block."""

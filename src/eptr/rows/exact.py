@@ -34,31 +34,32 @@ def toward_zero(values: Any, grid: float) -> Any:
     return units
 
 
-def shrink_factors(rows: Any, radius: float) -> Any | None:
+def shrink_factors(rows: Any, radius: float, grid: float = 0.0) -> Any | None:
     """Factors that bring every row into the ball of ``radius``; None if all rows are inside. proof: ball
 
+    ``grid``: what coordinates are rounded to afterwards, to the *nearest* multiple, which must not leave the ball either.
     A row whose squared norm overflows gets the factor 0.
     """
-    xp = namespace(rows)
-    safe = radius * (1.0 - (rows.shape[1] + 8) * 2.0**-52)
+    xp, p = namespace(rows), rows.shape[1]
+    safe = (radius - math.nextafter(0.5 * grid * math.sqrt(p), math.inf)) * (1.0 - (p + 8) * 2.0**-52)
     with np.errstate(over="ignore", divide="ignore"):
         norms = xp.sqrt(squares(rows, 1))
         return None if rows.shape[0] == 0 or xp.max(norms) <= safe else xp.clip(safe / norms, None, 1.0)
 
 
-def project(rows: Any, factors: Any | None, grid: float) -> Any:
-    """Rows times their shrink factors, quantised toward zero **in units of the grid**: whole numbers.
+def project(rows: Any, factors: Any | None, grid: float, *, nearest: bool = False) -> Any:
+    """Rows times their shrink factors, quantised **in units of the grid**: whole numbers, toward zero or the nearest.
 
-    Sum them, then multiply by the grid, a power of two. Every norm is at most the radius, exactly. A new array.
+    Sum them, then multiply by the grid, a power of two. Every norm is at most the radius, exactly (``nearest``: if the factors
+    knew the grid). A new array.
     """
     if factors is None:
-        return whole(rows * (1.0 / grid))
+        return whole(rows * (1.0 / grid), nearest=nearest)
     short = None if is_foreign(rows) else np.flatnonzero(factors < 1.0)
     if short is None or 8 * short.size >= len(rows):
-        return whole(rows * (factors / grid)[:, None])
-    with np.errstate(
-        over="ignore"
-    ):  # usually few rows are too long; 1/grid is a power of two: the same bits either way
+        return whole(rows * (factors / grid)[:, None], nearest=nearest)
+    # Usually few rows are too long; 1/grid is a power of two, so the bits are the same either way.
+    with np.errstate(over="ignore"):
         units = rows * (1.0 / grid)
     units[short] = rows[short] * (factors[short] / grid)[:, None]
-    return whole(units)
+    return whole(units, nearest=nearest)

@@ -39,14 +39,15 @@ def to_numpy(x: Any) -> NDArray[Any]:
     """A copy in this process's memory, from whatever device."""
     if not is_foreign(x):
         return np.asarray(x)
-    from array_api_compat import device, to_device
-
-    if str(device(x)) not in ("cpu", "CPU_DEVICE"):
-        x = to_device(x, "cpu")
+    x = x.detach() if hasattr(x, "detach") else x
     try:
-        return np.asarray(np.from_dlpack(x))
-    except (TypeError, RuntimeError, BufferError, AttributeError):
         return np.asarray(x)
+    except (TypeError, ValueError, RuntimeError):
+        from array_api_compat import to_device
+    try:  # on another device
+        return np.asarray(to_device(x, "cpu"))
+    except ValueError:
+        return np.asarray(np.from_dlpack(x))
 
 
 def like(values: NDArray[Any], x: Any) -> Any:

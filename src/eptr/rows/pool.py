@@ -11,7 +11,14 @@ from typing import Any
 
 __all__ = ["WORKERS", "each"]
 
-WORKERS = min(os.cpu_count() or 1, 8)
+
+def _workers() -> int:
+    """Cores to use: ``EPTR_WORKERS``, or all of this machine's, at most eight."""
+    asked = os.environ.get("EPTR_WORKERS", "")
+    return int(asked) if asked.isdigit() and int(asked) > 0 else min(os.cpu_count() or 1, 8)
+
+
+WORKERS = _workers()
 
 
 def each(one: Callable[[Any], Any], pieces: Iterable[Any]) -> Iterator[Any]:

@@ -16,13 +16,11 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from .engine import Engine, Partial, Pass, merge
 from .labels import codes_of
-from .memory import block_rows
+from .memory import CACHE_NUMBERS, block_rows
 
 __all__ = ["Columns", "Layout", "Table", "TableRows", "cache_blocks", "label_codes", "number_column", "occurring"]
 
 Array = NDArray[np.float64]
-# A piece is worked off by one core in blocks that fit into its own cache.
-_CACHE_NUMBERS = 160_000
 # More different labels than this are a measurement, not a label.
 MOST_LABELS = 10_000
 
@@ -116,7 +114,7 @@ class _Piece:
 
 def cache_blocks(n: int, features: int) -> Iterator[slice]:
     """Blocks of one core."""
-    size = block_rows(features, _CACHE_NUMBERS)
+    size = block_rows(features, CACHE_NUMBERS)
     return (slice(start, min(n, start + size)) for start in range(0, n, size))
 
 
