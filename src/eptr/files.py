@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -388,6 +388,7 @@ class _Predictions:
 
     model: FileModel
     where: str
+    travels_whole: ClassVar[bool] = False
 
     def __call__(self, batches: Iterable[Any]) -> tuple[list[NDArray[Any]], str]:
         names = list(self.model.bounds.columns)

@@ -14,7 +14,12 @@ import pytest
 import eptr
 from eptr.rivals.catalogue import RIVALS
 
-pytestmark = pytest.mark.xdist_group("clusters")
+pytestmark = [
+    pytest.mark.xdist_group("clusters"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # Spark's own sockets
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 N = 2500
 LINEAR = {"x_bound": 3.0, "y_bound": 4.0}
@@ -103,7 +108,7 @@ def elsewhere(engine, frame, request, tmp_path):
     if engine == "duckdb":
         import duckdb
 
-        return duckdb.connect().from_arrow(arrow(frame)), "t"
+        return duckdb.from_arrow(arrow(frame)), "t"
     if engine == "spark":
         import pyarrow.parquet as parquet
 

@@ -17,6 +17,8 @@ from .clusters import seeded
 pytestmark = [
     pytest.mark.xdist_group("clusters"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # Spark's own sockets
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
 RNG = np.random.default_rng(0)

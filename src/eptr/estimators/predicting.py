@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +88,7 @@ class _OfBatches:
 
     task: _Task
     names: list[str]
+    travels_whole: ClassVar[bool] = False
 
     def __call__(self, batches: Iterable[Any]) -> tuple[list[Any], str]:
         try:

@@ -111,7 +111,7 @@ class FileTable:
         # A few row groups a task: enough tasks to share the work evenly, few enough to hand over.
         size = max(1, len(self.pieces) // (16 * WORKERS))
         chunks = [self.pieces[i : i + size] for i in range(0, len(self.pieces), size)]
-        run = _InProcess(packed((task, reader)))
+        run = _InProcess(packed((task, reader), whole=getattr(task, "travels_whole", True)))
         try:
             processes = Parallel(n_jobs=WORKERS, backend="loky", batch_size=1, max_nbytes=None, return_as="generator")
             found = processes(delayed(run)(chunk) for chunk in chunks)

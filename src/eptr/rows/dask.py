@@ -112,7 +112,7 @@ def lazily(X: Any, task: Callable[[Any], Any], dtype: Any) -> Any:
     """A Dask array (of an array) or series (of a dataframe) with one value of ``task`` per row; nothing is computed yet."""
     import cloudpickle
 
-    payload, run = packed(task, cloudpickle), _runner(cloudpickle)
+    payload, run = packed(task, cloudpickle, whole=False), _runner(cloudpickle)
     if hasattr(X, "columns"):
 
         def of_frame(frame: Any) -> Any:

@@ -18,8 +18,11 @@ __all__ = ["engine_errors", "packed"]
 Asked = TypeVar("Asked", bound=Callable[..., Any])
 
 
-def packed(task: Any, pickler: Any = None) -> bytes:
-    """``task`` as bytes for ``pickle.loads``; ``pickler`` is the cloudpickle that the workers have."""
+def packed(task: Any, pickler: Any = None, *, whole: bool = True) -> bytes:
+    """``task`` as bytes for ``pickle.loads``; ``pickler`` is the cloudpickle that the workers have.
+
+    ``whole=False`` is for fitted models, which are classes with all that hangs on them: they need eptr over there.
+    """
     import eptr
 
     if pickler is None:
@@ -27,6 +30,8 @@ def packed(task: Any, pickler: Any = None) -> bytes:
 
         pickler = cloudpickle
     known = eptr.__name__ in pickler.list_registry_pickle_by_value()
+    if not whole:
+        return bytes(pickler.dumps(task))
     if not known:
         pickler.register_pickle_by_value(eptr)
     try:

@@ -72,7 +72,7 @@ def with_column(frame: Any, task: Any, name: str, dtype: Any) -> Any:
     if name in frame.columns:
         raise InputError(f"X has a column {name!r} already; rename it, for the predictions go there.")
     kind = {"f": DoubleType(), "i": LongType(), "u": LongType()}.get(np.dtype(dtype).kind, StringType())
-    payload = packed(task, cloudpickle)
+    payload = packed(task, cloudpickle, whole=False)
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         import pickle
@@ -135,11 +135,15 @@ def _partitions(frame: Any) -> int:
 
 
 def _same_interpreter(session: Any) -> None:
-    """On this machine, workers run the interpreter that runs this line, unless Spark was told otherwise."""
+    """On this machine, workers run the interpreter that runs this line, unless Spark was told otherwise.
+
+    PySpark itself looks at the environment alone and else takes whatever ``python3`` is.
+    """
     try:
         context = session.sparkContext
         chosen = os.environ.get("PYSPARK_PYTHON") or context.getConf().get("spark.pyspark.python")
     except Exception:  # a remote session: its workers are not ours to choose
         return
     if chosen is None and context.master.startswith("local"):
-        context.pythonExec = sys.executable
+        chosen = sys.executable
+    context.pythonExec = chosen or context.pythonExec
