@@ -143,6 +143,26 @@ def from_files(folder, sizes, workers):
         "read/slowest pass", "goal", "peak MB",
     ]  # fmt: skip
     show("From Parquet, 20 columns, cached; the first pass starts the processes", header, table, "scale_files")
+    last = [row for row in table if row[3] == "ols-refined" and row[2] == workers[-1]][-1]
+    cost_model(float(last[0]) / last[8] / workers[-1])
+
+
+def cost_model(rows_per_core):
+    """time = passes x max(bytes / bandwidth, rows / (speed x cores)), two passes of refined least squares on 20 columns."""
+    places = {
+        "laptop, 2 cores, 2 GB/s disk": (2, 2e9),
+        "server, 8 cores, 5 GB/s disks": (8, 5e9),
+        "cluster, 20 machines of 16 cores, 1 GB/s each": (320, 20e9),
+        "cluster, 100 machines of 16 cores, 1 GB/s each": (1600, 100e9),
+    }
+    table = []
+    for n in (1e6, 1e8, 1e9, 1e10):
+        for place, (cores, bandwidth) in places.items():
+            size = n * 21 * 8
+            reading, computing = size / bandwidth, n / (rows_per_core * cores)
+            table.append([f"{n:.0e}", size / 1e9, place, 2 * reading, 2 * computing, 2 * max(reading, computing)])
+    header = ["rows", "GB", "where", "reading s", "computing s", "two passes s"]
+    show(f"Cost model at the measured {rows_per_core / 1e6:.2f} million rows/s and core", header, table, "scale_model")
 
 
 def in_memory(sizes, workers):

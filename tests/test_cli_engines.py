@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
+from .rows.clusters import require_java
 from .test_cli import eptr  # noqa: F401 - a fixture
 
 pytestmark = pytest.mark.xdist_group("clusters")
@@ -52,6 +53,7 @@ MODELS = {
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_every_engine_writes_the_same_model(eptr, files, kind):  # noqa: F811
+    require_java()
     words = (*MODELS[kind], "--model", kind, "--seed", "3")
     sources = {
         "csv": ("people.csv",),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import warnings
 from contextlib import contextmanager
+
+import pytest
 
 import eptr
 
@@ -19,6 +22,11 @@ def dask_cluster(workers=2, **options):
         Client(cluster) as client,
     ):
         yield client
+
+
+def require_java():
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java; install a Java 17 runtime.")
 
 
 @contextmanager

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from .clusters import dask_cluster, spark_session
+from .clusters import dask_cluster, require_java, spark_session
 
 
 @pytest.fixture(scope="session")
@@ -13,5 +13,6 @@ def dask_client():
 
 @pytest.fixture(scope="session")
 def spark():
+    require_java()
     with spark_session() as session:
         yield session

@@ -12,7 +12,7 @@ import pytest
 
 import eptr
 
-from .clusters import seeded
+from .clusters import require_java, seeded
 
 pytestmark = [
     pytest.mark.xdist_group("clusters"),
@@ -71,6 +71,7 @@ def test_any_partitioning_and_odd_names(rows):
             found = model(random_state=0).fit(frame, "t")
             np.testing.assert_array_equal(found.coef_, wanted.coef_)
     assert list(found.feature_names_in_) == ["a.b `c`", "b"]
+    assert rows.sparkSession.sparkContext.pythonExec == os.environ.get("PYSPARK_PYTHON", sys.executable)
 
 
 def test_rows_that_are_drawn_anew_in_every_pass_are_noticed(rows):
@@ -92,16 +93,17 @@ def test_predictions_are_a_column_of_the_frame(rows):
 
 
 def test_a_cluster_whose_executors_lack_eptr_and_die():
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.rows.spark_cluster"],
-        capture_output=True, text=True, timeout=300, env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
-    )  # fmt: skip
+    require_java()
+    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    command = [sys.executable, "-m", "tests.rows.spark_cluster"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=env)
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads(done.stdout) == {"same bits": True, "killed": 1, "executors lack eptr": True}
 
 
 def test_a_session_that_is_gone():
     """In a process of its own, because a process has one Spark context."""
+    require_java()
     code = (
         "import eptr\n"
         "from tests.rows.clusters import spark_session\n"

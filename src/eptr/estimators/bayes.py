@@ -97,7 +97,10 @@ class BayesClassifier(MeansClassifier):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, **unsupported: Any) -> BayesClassifier:
-        """Fit privately. ``y`` holds labels, or names the label column when ``X`` is a table."""
+        """Fit privately. ``y`` holds labels, or names the label column when ``X`` is a table.
+
+        A table is a data frame, a Parquet path, or what Arrow, Dask or Spark have: docs/scale.md.
+        """
         budget = self._settings(**unsupported)
         rows = self._classified_rows(X, y)
         bound = self._bound(

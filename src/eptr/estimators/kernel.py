@@ -108,7 +108,10 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, **unsupported: Any) -> KernelRegressor:
-        """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table."""
+        """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table.
+
+        A table is a data frame, a Parquet path, or what Arrow, Dask or Spark have: docs/scale.md.
+        """
         budget = self._settings(**unsupported)
         rows = self._regression_rows(X, y)
         self._public_settings(rows.n_features)

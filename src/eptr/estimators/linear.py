@@ -47,7 +47,7 @@ class LinearRegression(LinearModel):
     c0 : float, default 0.5
         "tight" and "paper" only: the fit is proposed if the smallest eigenvalue of X'X is above c0 n.
     fit_intercept : bool, default True
-        A constant column of size x_bound/sqrt(p) is added.
+        A constant column of about x_bound/sqrt(p) is added.
     strategy : {"refined", "tight", "paper"}
         "refined" never refuses and comes close to the non-private fit. "paper" clips y at
         x_bound coef_bound, as its proof needs.
@@ -110,7 +110,10 @@ class LinearRegression(LinearModel):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, **unsupported: Any) -> LinearRegression:
-        """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table."""
+        """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table.
+
+        A table is a data frame, a Parquet path, or what Arrow, Dask or Spark have: docs/scale.md.
+        """
         budget = self._settings(**unsupported)
         rows = self._regression_rows(X, y)
         x_bound = self._bound(
