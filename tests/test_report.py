@@ -149,3 +149,10 @@ def test_parquet_is_read_like_csv(tmp_path):
     (tmp_path / "bad.parquet").write_text("not parquet")
     with pytest.raises(InputError, match="not a Parquet"), open_data(tmp_path / "bad.parquet"):
         pass
+
+
+def test_whole_numbers_beside_a_missing_one_are_the_same_levels():
+    from eptr.files import level_codes
+
+    np.testing.assert_array_equal(level_codes(np.array([1.0, 2.0, np.nan, 1.5]), ["1", "2"]), [0, 1, -1, -1])
+    np.testing.assert_array_equal(level_codes(np.array([1, 2, None], dtype=object), ["1", "2"]), [0, 1, -1])

@@ -21,6 +21,7 @@ __all__ = [
     "NotPrivateWarning",
     "positive",
     "probability",
+    "sensible",
 ]
 
 
@@ -78,3 +79,10 @@ def positive(name: str, value: object, *, below: float = math.inf) -> float:
 def probability(name: str, value: object) -> float:
     """Return ``value`` as a float in (0, 1), or raise an error that names it."""
     return positive(name, value, below=1.0)
+
+
+def sensible(name: str, bound: float) -> float:
+    """A bound whose square neither vanishes nor overflows, so that norms can be compared with it."""
+    if not 1e-100 <= bound <= 1e100:
+        raise BoundError(f"{name} must be between 1e-100 and 1e100, got {bound!r}; rescale the data.")
+    return bound

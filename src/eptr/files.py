@@ -206,7 +206,14 @@ def plain(text: str) -> str:
 def level_codes(column: NDArray[Any], levels: Sequence[str]) -> NDArray[np.int64]:
     """Positions in ``levels`` of the values as text; -1 for one that is not among them."""
     position = {level: k for k, level in enumerate(levels)}
-    return np.array([position.get(str(v), -1) for v in column.tolist()], dtype=np.int64)
+
+    def code(value: Any) -> int:
+        found = position.get(str(value), -1)
+        if found < 0 and isinstance(value, float) and value.is_integer():  # a whole number beside a missing one
+            found = position.get(str(int(value)), -1)
+        return found
+
+    return np.array([code(v) for v in column.tolist()], dtype=np.int64)
 
 
 def numbers(column: NDArray[Any], name: str) -> Array:

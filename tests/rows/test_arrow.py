@@ -240,3 +240,26 @@ def test_score_takes_the_name_of_the_target(kind, tmp_path):
     assert fitted.score(source, "t") == pytest.approx(wanted)
     with pytest.raises(eptr.InputError, match="column of X"):
         fitted.score(source, "nothing")
+
+
+def test_an_index_that_pandas_stored_and_folders_above_a_file_are_no_features(tmp_path):
+    frame = table().to_pandas()
+    (tmp_path / "run=3").mkdir()
+    frame[frame.a > 0].to_parquet(tmp_path / "run=3" / "rows.parquet")
+    assert open_table(tmp_path / "run=3" / "rows.parquet").columns == ["a", "b", "t"]
+    assert open_table(pa.Table.from_pandas(frame[frame.a > 0])).columns == ["a", "b", "t"]
+    assert sorted(open_table(tmp_path).columns) == ["a", "b", "run", "t"]
+
+
+def test_odd_label_columns():
+    large = pa.array([2**53, 2**53 + 1, None] * 50)
+    found = eptr.BayesClassifier(x_bound=3.0, classes=[2**53, 2**53 + 1], invalid="drop", epsilon=1e3)
+    found.fit(pa.table({"x": np.ones(150), "t": large}), "t")
+    np.testing.assert_allclose(found.priors_, 0.5, atol=0.1)
+    for labels in (pa.array([[1]] * 9), pa.array([0] * 9, pa.timestamp("s"))):
+        with pytest.raises(eptr.InputError, match="not labels"):
+            eptr.BayesClassifier(x_bound=3.0).fit(pa.table({"x": np.ones(9), "t": labels}), "t")
+    with pytest.raises(eptr.InputError, match=r"at least two|no rows"):
+        eptr.BayesClassifier(x_bound=3.0).fit(pa.table({"x": pa.array([], "float64"), "t": pa.array([], "int64")}), "t")
+    numbers = with_column(table(), "b", pa.array([1.0, 2.0] * (N // 2)).dictionary_encode())
+    assert model().fit(numbers, "t").released_

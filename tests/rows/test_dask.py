@@ -179,6 +179,18 @@ class TestInput:
         np.testing.assert_array_equal(found.coef_, wanted.coef_)
         with pytest.raises(eptr.InputError, match="partitions of X"):
             model().fit(rows, frames.from_pandas(FRAME.t, npartitions=2))
+        hollow = rows.map_partitions(lambda part: part.iloc[: len(part) // 2], meta=FRAME[list("abc")].iloc[:0])
+        with pytest.raises(eptr.EngineError):
+            model(invalid="drop").fit(hollow, target)
+
+    def test_labels_with_gaps(self):
+        labels = np.where(T > 0, "yes", "no").astype(object)
+        labels[5] = None
+        x, y = arrays.from_array(X, chunks=1000), arrays.from_array(labels, chunks=1000)
+        found = eptr.BayesClassifier(x_bound=3.0, invalid="drop").fit(x, y)
+        assert found.classes_.tolist() == ["no", "yes"]
+        with pytest.raises(eptr.InputError, match="or none"):
+            eptr.BayesClassifier(x_bound=3.0).fit(x, y)
 
     def test_arrays_of_unknown_length_and_wrong_shape(self):
         x, y = arrays.from_array(X, chunks=1000), arrays.from_array(T, chunks=1000)

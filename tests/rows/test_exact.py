@@ -96,3 +96,14 @@ def test_projection_has_the_same_bits_whether_few_or_many_rows_are_long():
         np.vstack([rows, np.zeros((2000, 3))]), shrink_factors(np.vstack([rows, np.zeros((2000, 3))]), 1.0), grid
     )[:64]
     np.testing.assert_array_equal(together, few)
+
+
+@pytest.mark.parametrize("n", [10, 10**6, 10**9])
+def test_rows_rounded_to_the_nearest_multiple_stay_in_the_ball(n):
+    rng, radius, grid = np.random.default_rng(n), 2.0, product_grid(n, 2.0)
+    rows = rng.normal(size=(300, 7)) * np.exp(rng.normal(size=(300, 1)))
+    units = project_units(rows, shrink_factors(rows, radius, grid), grid, nearest=True)
+    for row in units.tolist():
+        assert sum(Fraction(v) ** 2 for v in row) * Fraction(grid) ** 2 <= Fraction(radius) ** 2
+    inside = np.linalg.norm(rows, axis=1) < radius - grid * 3
+    assert np.max(np.abs(units[inside] * grid - rows[inside])) <= 0.5 * grid

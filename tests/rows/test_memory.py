@@ -23,6 +23,7 @@ def test_same_bits_whatever_the_order_and_batching(dtype, statistic):
     expected = statistic(MemoryRows(x, y))
     order = rng.permutation(5003)
     for rows in (
+        MemoryRows(x, y, block=1),
         MemoryRows(x, y, block=7),
         MemoryRows(x, y, block=1000),
         MemoryRows(x[order], y[order], block=333),

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..accounting.budget import Budget
 from ..accounting.ledger import Account, open_account
-from ..errors import BoundError, InputError, NoReplyWarning, NotPrivateWarning
+from ..errors import BoundError, InputError, LedgerError, NoReplyWarning, NotPrivateWarning, sensible
 from ..privacy.mechanism import Cost, Release
 from ..privacy.noise import NoiseSource, noise_source
 from ..rows.arrow import in_memory
@@ -26,7 +26,7 @@ from ..rows.dask import DaskRows, beside, is_dask, occurring_in_array
 from ..rows.engine import Engine, Rows
 from ..rows.labels import codes_of, missing
 from ..rows.memory import MemoryRows
-from ..rows.namespace import is_foreign, like, namespace, to_numpy
+from ..rows.namespace import holds_doubles, is_foreign, like, namespace, to_numpy
 from ..rows.sources import open_table
 from ..rows.table import Columns, TableRows, occurring
 from .predicting import ReadyRows
@@ -112,13 +112,15 @@ class PrivateEstimator(BaseEstimator):
         if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
             offer = " (or 'private' with strategy='refined')" if self._variants[0] == "strategy" else ""
             raise BoundError(f"{name} must be one finite number above 0{offer}, got {value!r}.")
-        return float(value)
+        return sensible(name, float(value))
 
     def _table(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Split a table with named columns when ``y`` is the name of its target."""
         if isinstance(y, str):
             if not hasattr(X, "columns"):
                 raise InputError(f"y={y!r} names a column, so X must be a table with named columns.")
+            if len(set(X.columns)) != len(X.columns):
+                raise InputError("X must have columns of different names.")
             if y not in list(X.columns):
                 raise InputError(f"y={y!r} is not a column of X; its columns are {list(X.columns)!r}.")
             features = [c for c in X.columns if c != y]
@@ -175,6 +177,10 @@ class PrivateEstimator(BaseEstimator):
         xp = namespace(X)
         if X.ndim != 2 or 0 in X.shape or not xp.isdtype(X.dtype, ("real floating", "integral")):
             raise InputError("X must be a table of real numbers with at least one row and one column.")
+        if not holds_doubles(X):
+            raise InputError(
+                "X lives where there are no 64-bit floats, and shorter ones would round sums: move it to the CPU."
+            )
         if len(getattr(y, "shape", ())) != 1 or y.shape[0] != X.shape[0]:
             raise InputError(f"y must have one value per row of X, shape ({X.shape[0]},).")
         if classes is not None:
@@ -200,6 +206,8 @@ class PrivateEstimator(BaseEstimator):
                 raise InputError(f"y must be one number per row, of shape ({X.shape[0]},).")
         else:
             X, y = self._validated(X, y, y_numeric=True)
+            if y.dtype.kind not in "fiub":
+                raise InputError("y must hold numbers only; for labels use a classifier.")
         if np.issubdtype(y.dtype, np.integer) or y.dtype == bool:
             y = y.astype(float)
         return MemoryRows(X, y, drop_invalid=self.invalid == "drop")
@@ -294,7 +302,10 @@ class _PaidNoise:
 
     def __getattr__(self, name: str) -> Any:
         if self._pay is not None:
-            self._pay()
+            try:
+                self._pay()
+            except AttributeError as error:  # else getattr(noise, name, default) would take it for a missing attribute
+                raise LedgerError("the ledger could not be charged; nothing was drawn.") from error
             self._pay = None
         return getattr(self._noise, name)
 
@@ -334,7 +345,9 @@ def whole_number(name: str, value: Any) -> int:
 
 def _as_numbers(y: Any) -> NDArray[Any] | None:
     """y as numbers with None as NaN, or None if that is impossible; quotes nothing."""
+    found = np.asarray(y)
     try:
-        return np.asarray(y) if np.asarray(y).dtype != object else np.asarray(y).astype(float)
+        found = found.astype(float) if found.dtype == object else found
     except (TypeError, ValueError):
         return None
+    return found if found.dtype.kind in "fiub" else None

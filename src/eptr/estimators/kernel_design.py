@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BoundError, InputError, positive
+from ..errors import BoundError, InputError, positive, sensible
 from ..rows.namespace import like, namespace
 from .kernel_features import KERNELS, Kernel, TensorFeatures, tensor_features
 
@@ -79,6 +79,6 @@ def y_range(value: Any, *, private: bool = False) -> tuple[float, float]:
             f"y_bound must be a number, a pair (low, high) or, with strategy='refined', 'private', got {value!r}."
         )
     if np.ndim(value) == 0:
-        return 0.0, positive("y_bound", value)
+        return 0.0, sensible("y_bound", positive("y_bound", value))
     low, high = pairs(value, 1, "y_bound")[0]
-    return 0.5 * (low + high), 0.5 * (high - low)
+    return 0.5 * (low + high), sensible("y_bound", 0.5 * (high - low))

@@ -73,7 +73,8 @@ def _dataset(path: Any) -> Any:
             raise InputError(f"{where} is empty.")
     kind = "feather" if where.endswith((".arrow", ".feather", ".ipc")) else "parquet"
     try:
-        return datasets.dataset(where, format=kind, partitioning="hive")
+        # The names of the folders above a single file say nothing about its columns.
+        return datasets.dataset(where, format=kind, partitioning=None if Path(where).is_file() else "hive")
     except (OSError, pa.ArrowException, ValueError):
         pass
     raise InputError(f"{where} is not a Parquet file, or a folder of them.")
@@ -95,7 +96,7 @@ class FileTable:
             self._rows = sum(int(f.count_rows()) for f in fragments)
         except (OSError, pa.ArrowException) as error:
             raise InputError(f"the files of X cannot be read: {type(error).__name__} in one of them.") from None
-        self.columns = list(dataset.schema.names)
+        self.columns = _without_index(dataset.schema)
 
     def count(self) -> int:
         return self._rows
@@ -143,6 +144,12 @@ def _one_schema(fragments: list[Any]) -> None:
                     f"the files of X do not agree: column {name!r} holds {first[0][name]} in {first[1]}, but {types[name]} in "
                     f"{_name(fragment)}. Write them with one schema."
                 )
+
+
+def _without_index(schema: Any) -> list[str]:
+    """Column names, without what pandas stored as the index of a frame: row numbers are no feature."""
+    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    return [name for name in schema.names if name not in index]
 
 
 def _name(fragment: Any) -> str:
@@ -213,14 +220,14 @@ class MemoryTable:
     """An Arrow table in memory; a piece is a slice of it."""
 
     def __init__(self, table: Any) -> None:
-        self.table, self.columns = table, list(table.column_names)
+        self.table, self.columns = table, _without_index(table.schema)
 
     def count(self) -> int:
         return int(self.table.num_rows)
 
     def reduce(self, task: Task, add: Addition, columns: list[str]) -> Any:
         batches = self.table.select(columns).to_batches(max_chunksize=_BATCH)
-        return reduce(add, each(lambda batch: task([batch]), batches))
+        return reduce(add, each(lambda batch: task([batch]), batches), task([]))
 
 
 class StreamTable:

@@ -6,6 +6,7 @@ Chunks that a dying worker takes with it are computed again by the scheduler and
 from __future__ import annotations
 
 import math
+import operator
 import pickle
 import warnings
 from collections.abc import Callable, Iterable
@@ -86,10 +87,14 @@ def _of_known_length(array: Any) -> Any:
 @engine_errors("Dask")
 def occurring_in_array(y: Any) -> Any:
     """The different labels of a Dask array."""
-    import dask.array as arrays
+    if not is_dask(y) or getattr(y, "ndim", 0) != 1:
+        raise InputError("X must be a Dask array of shape (n, p) and y a Dask array of shape (n,).")
+    return np.array(list(_total(_different, operator.or_, [(part,) for part in y.to_delayed()])))
 
-    labels = np.asarray(arrays.unique(y).compute())
-    return labels[~missing(labels)]
+
+def _different(y: Any) -> set[Any]:
+    y = np.asarray(y)
+    return set(y[~missing(y)].tolist())
 
 
 @engine_errors("Dask")
@@ -97,6 +102,8 @@ def beside(X: Any, y: Any) -> tuple[DaskTable, str]:
     """A dataframe and a series with the same partitions, as one table, and the name of its target."""
 
     def together(frame: Any, target: Any) -> Any:
+        if len(frame) != len(target):
+            raise ValueError("X and y have partitions of different lengths")
         return frame.assign(**{name: target.to_numpy()})
 
     name = str(getattr(y, "name", None) or "y")

@@ -78,10 +78,11 @@ class Engine(ABC):
         sums, n, largest, fault = reduce(merge, self._partials(task), NOTHING)
         if fault:
             raise InputError(fault)
-        if n != self.n or sums is None:
+        # Every row was finite in the first pass, and finite rows have finite sums.
+        if n != self.n or sums is None or not all(np.all(np.isfinite(s)) for s in sums):
             raise InputError(
-                f"X had {self.n} rows when the fit began and {n} in a pass over them: it changes while it is read, or can be "
-                "read only once. Store the rows first, or pass them as one table."
+                f"X had {self.n} good rows when the fit began and {n}, perhaps others, in a pass over them: it changes while it "
+                "is read, or can be read only once. Store the rows first, or pass them as one table."
             )
         if first:
             self._largest = largest

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 
-__all__ = ["is_foreign", "like", "namespace", "on_host", "squares", "to_numpy", "whole"]
+__all__ = ["holds_doubles", "is_foreign", "like", "namespace", "on_host", "squares", "to_numpy", "whole"]
 
 
 def is_foreign(x: Any) -> bool:
@@ -59,10 +59,22 @@ def like(values: NDArray[Any], x: Any) -> Any:
     return namespace(x).asarray(values, device=device(x))
 
 
+def holds_doubles(x: Any) -> bool:
+    """Whether numbers beside ``x`` can have 53 bits: some devices, and some libraries by default, have no float64."""
+    probe = np.array([1.0 + 2.0**-40])
+    try:
+        return float(namespace(x).astype(like(probe, x), namespace(x).float64)[0]) == float(probe[0])
+    except (TypeError, ValueError, RuntimeError, AttributeError):
+        return False
+
+
 def squares(x: Any, axis: int) -> Any:
     """Sums of squares along an axis of a matrix; for numpy in an order that depends on nothing but the row itself."""
     if is_foreign(x):
         return namespace(x).sum(x * x, axis=axis)
+    if axis == 0 and x.shape[1] == 1:  # a single column would be added in another order
+        x = np.repeat(x, 2, axis=1)
+        return np.einsum("ij,ij->j", x, x)[:1]
     return np.einsum("ij,ij->i" if axis == 1 else "ij,ij->j", x, x)
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from asyncio import CancelledError
 from collections.abc import Callable
 from functools import wraps
+from threading import Lock
 from typing import Any, TypeVar
 
 from ..errors import EngineError, EptrError
 
 __all__ = ["engine_errors", "packed"]
 
+_REGISTRY = Lock()  # the list of what is pickled whole is global
 Asked = TypeVar("Asked", bound=Callable[..., Any])
 
 
@@ -29,16 +31,17 @@ def packed(task: Any, pickler: Any = None, *, whole: bool = True) -> bytes:
         import cloudpickle
 
         pickler = cloudpickle
-    known = eptr.__name__ in pickler.list_registry_pickle_by_value()
     if not whole:
         return bytes(pickler.dumps(task))
-    if not known:
-        pickler.register_pickle_by_value(eptr)
-    try:
-        return bytes(pickler.dumps(task))
-    finally:
+    with _REGISTRY:
+        known = eptr.__name__ in pickler.list_registry_pickle_by_value()
         if not known:
-            pickler.unregister_pickle_by_value(eptr)
+            pickler.register_pickle_by_value(eptr)
+        try:
+            return bytes(pickler.dumps(task))
+        finally:
+            if not known:
+                pickler.unregister_pickle_by_value(eptr)
 
 
 def engine_errors(engine: str) -> Callable[[Asked], Asked]:

@@ -67,11 +67,12 @@ class SparkTable:
 def with_column(frame: Any, task: Any, name: str, dtype: Any) -> Any:
     """The dataframe with one more column, ``task.blocks`` of its rows; nothing is computed yet."""
     from pyspark import cloudpickle
-    from pyspark.sql.types import DoubleType, LongType, StringType, StructType
+    from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType, StructType
 
     if name in frame.columns:
         raise InputError(f"X has a column {name!r} already; rename it, for the predictions go there.")
-    kind = {"f": DoubleType(), "i": LongType(), "u": LongType()}.get(np.dtype(dtype).kind, StringType())
+    kinds = {"f": ("double", DoubleType()), "i": ("int64", LongType()), "b": ("bool", BooleanType())}
+    arrow, kind = kinds.get(np.dtype(dtype).kind, ("string", StringType()))
     payload = packed(task, cloudpickle, whole=False)
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
@@ -82,7 +83,9 @@ def with_column(frame: Any, task: Any, name: str, dtype: Any) -> Any:
         task = pickle.loads(payload)
         for batch in batches:
             values = [value for block in task.blocks(batch) for value in block.tolist()]
-            yield pyarrow.RecordBatch.from_arrays([*batch.columns, pyarrow.array(values)], [*batch.schema.names, name])
+            yield pyarrow.RecordBatch.from_arrays(
+                [*batch.columns, pyarrow.array(values, arrow)], [*batch.schema.names, name]
+            )
 
     with _no_pandas_warning():
         return frame.mapInArrow(run, StructType([*frame.schema.fields]).add(name, kind))

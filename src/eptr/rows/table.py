@@ -122,7 +122,7 @@ def number_column(batch: Any, name: str) -> Array:
     """A column as float64; a missing value is NaN."""
     import pyarrow as pa
 
-    column = _column(batch, name)
+    column = _decoded(_column(batch, name))
     kind = column.type
     if pa.types.is_floating(kind) and column.null_count == 0:
         return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
@@ -142,16 +142,32 @@ def label_codes(batch: Any, name: str, classes: NDArray[Any]) -> NDArray[np.int6
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = _column(batch, name)
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if pa.types.is_nested(column.type):
-        raise InputError(f"column {name!r} holds {column.type}, not labels.")
+    column = _labels(batch, name)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         known = pa.array([v if isinstance(v, str) else None for v in classes.tolist()], column.type)
         found = pc.index_in(column, value_set=known, skip_nulls=True)
         return np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
+    if column.null_count and pa.types.is_integer(column.type):  # as floats, large ones would become the same
+        codes = codes_of(np.asarray(column.fill_null(0).to_numpy(zero_copy_only=False)), classes)
+        return np.where(column.is_null().to_numpy(zero_copy_only=False), -1, codes)
     return codes_of(np.asarray(column.to_numpy(zero_copy_only=False)), classes)
+
+
+def _decoded(column: Any) -> Any:
+    import pyarrow as pa
+
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _labels(batch: Any, name: str) -> Any:
+    """A column of whole numbers, floats, truth values or text; an error for anything else."""
+    import pyarrow as pa
+
+    column = _decoded(_column(batch, name))
+    kinds = ("is_integer", "is_floating", "is_boolean", "is_string", "is_large_string", "is_null")
+    if not any(getattr(pa.types, kind)(column.type) for kind in kinds):
+        raise InputError(f"column {name!r} holds {column.type}, not labels; make them text or whole numbers.")
+    return column
 
 
 def _column(batch: Any, name: str) -> Any:
@@ -184,7 +200,7 @@ class _Occurring:
         found: set[Any] = set()
         try:
             for batch in batches:
-                found.update(_column(batch, self.column).unique().to_pylist())
+                found.update(_labels(batch, self.column).unique().to_pylist())
                 if len(found) > self.most + 2:
                     break
         except InputError as error:

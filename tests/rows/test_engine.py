@@ -1,0 +1,95 @@
+"""Validated, then charged, then drawn: what happens when any of the three goes wrong."""
+
+from __future__ import annotations
+
+import array_api_strict as xp
+import numpy as np
+import pytest
+
+import eptr
+from eptr.estimators.bayes_bounds import class_sums
+from eptr.rows import namespace as namespaces
+from eptr.rows.memory import MemoryRows
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 2))
+T = X @ [1.0, -0.5] + RNG.normal(size=300)
+SETTINGS = {
+    eptr.LinearRegression: {"x_bound": 3.0, "y_bound": 4.0},
+    eptr.BayesClassifier: {"x_bound": 3.0},
+    eptr.KernelRegressor: {"domain": (-3, 3), "y_bound": 4.0, "bandwidth": 1.0},
+}
+
+
+class Broken:
+    """A ledger that fails in the one way that getattr with a default would hide."""
+
+    def charge(self, cost, *, private, what=""):
+        raise AttributeError("no such thing")
+
+
+@pytest.mark.parametrize("strategy", ["refined", "tight", "paper"])
+@pytest.mark.parametrize("estimator", SETTINGS)
+def test_nothing_is_released_if_the_charge_fails_in_any_way(estimator, strategy):
+    y = (T > 0).astype(int) if estimator is eptr.BayesClassifier else T
+    model = estimator(epsilon=5.0, delta=1e-2, strategy=strategy, ledger=Broken(), **SETTINGS[estimator])
+    with pytest.raises((eptr.LedgerError, AttributeError)):
+        model.fit(X, y)
+    assert not hasattr(model, "release_")
+
+
+@pytest.mark.parametrize(("what", "bad"), [("X", np.nan), ("X", np.inf), ("y", np.nan)])  # an infinite y is clipped
+def test_rows_that_go_bad_after_the_first_pass_are_not_released(bad, what):
+    rows, target = X.copy(), T.copy()
+
+    spoiled = rows if what == "X" else target
+
+    class Ledger:
+        def charge(self, cost, *, private, what=""):
+            spoiled[7] = bad
+
+    with pytest.raises(eptr.InputError, match="changes while it is read"):
+        eptr.LinearRegression(x_bound=3.0, y_bound=4.0, ledger=Ledger()).fit(MemoryRows(rows, target), None)
+
+
+@pytest.mark.parametrize("bound", [1e-200, 1e-101, 1e101, 1e200])
+def test_bounds_whose_squares_vanish_or_overflow_are_refused(bound):
+    for estimator, settings in SETTINGS.items():
+        for name in settings.keys() & {"x_bound", "y_bound"}:
+            with pytest.raises(eptr.BoundError, match="between 1e-100 and 1e100"):
+                estimator(**settings | {name: bound}).fit(X, (T > 0).astype(int))
+
+
+def test_a_tiny_bound_is_kept():
+    sums = class_sums(MemoryRows(np.full((4, 1), 1e-90), np.array([0, 1, 0, 1])), 2, 1e-100).sums
+    assert np.all(np.abs(sums) <= 2e-100)
+
+
+@pytest.mark.parametrize("y", [np.array(["private name"] * 300), T.astype(complex), np.zeros(300, "datetime64[s]")])
+def test_targets_that_are_not_numbers_are_refused_unseen(y):
+    for invalid in ("raise", "drop"):
+        with pytest.raises(ValueError, match=r"number|Complex|complex") as caught:
+            eptr.LinearRegression(x_bound=3.0, y_bound=4.0, invalid=invalid).fit(X, y)
+        assert "private name" not in str(caught.value)
+
+
+def test_columns_of_one_name_are_refused():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(np.column_stack([X, T]), columns=["a", "a", "t"])
+    with pytest.raises(eptr.InputError, match="different names"):
+        eptr.LinearRegression(x_bound=3.0, y_bound=4.0).fit(frame, "t")
+
+
+def test_devices_without_doubles_are_refused(monkeypatch):
+    class Short:
+        """The standard's functions, but float64 is float32, as some libraries have it by default."""
+
+        float64 = xp.float32
+
+        def __getattr__(self, name):
+            return getattr(xp, name)
+
+    monkeypatch.setattr(namespaces, "namespace", lambda x: Short())
+    assert not namespaces.holds_doubles(xp.ones((2, 2)))
+    monkeypatch.undo()
+    assert namespaces.holds_doubles(xp.ones((2, 2)))
