@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from eptr import InputError
-from eptr.files import FileModel, PublicBounds, open_data, read_csv
+from eptr.bounds import PublicBounds
+from eptr.files import FileModel, open_data, read_csv
 from eptr.report import render
 
 from .browser import browser, look
@@ -152,7 +153,7 @@ def test_parquet_is_read_like_csv(tmp_path):
 
 
 def test_whole_numbers_beside_a_missing_one_are_the_same_levels():
-    from eptr.files import level_codes
+    from eptr.bounds import level_codes
 
     np.testing.assert_array_equal(level_codes(np.array([1.0, 2.0, np.nan, 1.5]), ["1", "2"]), [0, 1, -1, -1])
     np.testing.assert_array_equal(level_codes(np.array([1, 2, None], dtype=object), ["1", "2"]), [0, 1, -1])

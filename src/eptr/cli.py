@@ -111,8 +111,9 @@ def fit(
     seed: Annotated[int | None, typer.Option(help="Reproducible and NOT private; for trying things out.")] = None,
 ) -> None:
     """Fit privately; print the summary, write the private model as JSON and an HTML report."""
+    from .bounds import PublicBounds
     from .errors import InputError
-    from .files import FileModel, PublicBounds, open_data
+    from .files import FileModel, open_data
     from .report import render
 
     # Before anything is charged: a result that cannot be written would be a wasted budget.

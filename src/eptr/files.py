@@ -1,11 +1,10 @@
-"""Files in, models out: read a table and its public bounds, scale, fit, and store a model that knows its columns."""
+"""Files in, models out: open a table, scale it with its public bounds, fit, and store a model that knows its columns."""
 
 from __future__ import annotations
 
 import csv
 import json
 import math
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .bounds import PublicBounds, ScaledColumns, is_range, plain_columns
 from .errors import InputError
 from .estimators.bayes import BayesClassifier
 from .estimators.kernel import KernelRegressor
@@ -23,9 +23,9 @@ from .persistence import from_json
 from .rows.engine import Engine
 from .rows.memory import MemoryRows
 from .rows.sources import open_path
-from .rows.table import Table, TableRows, cache_blocks
+from .rows.table import Table, TableRows
 
-__all__ = ["FileModel", "PublicBounds", "open_data", "read_csv"]
+__all__ = ["FileModel", "open_data", "read_csv"]
 
 Array = NDArray[np.float64]
 Data = dict[str, NDArray[Any]] | Table
@@ -69,162 +69,9 @@ def read_csv(path: Path) -> dict[str, NDArray[Any]]:
     return {name: np.array(column, dtype=object) for name, column in zip(header, zip(*rows, strict=True), strict=True)}
 
 
-@dataclass(frozen=True, slots=True)
-class PublicBounds:
-    """What is known before seeing the data: a range or levels for every column, and for the target."""
-
-    columns: dict[str, Any]  # name -> (min, max) or a list of levels
-    target: Any  # (min, max), a list of levels, or None
-    x_bound: float | None
-    ignore: tuple[str, ...] = ()
-
-    @classmethod
-    def read(cls, path: Path) -> PublicBounds:
-        """From a TOML file: [columns.NAME] min, max (or levels); [target] min, max or levels; x_bound."""
-        if not path.exists():
-            raise InputError(f"{path} does not exist; write the public bounds there: [columns.NAME] min = 0, max = 1.")
-        try:
-            content = tomllib.loads(path.read_text())
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"{path.name} is not TOML: {error}.") from None
-        unknown = set(content) - {"columns", "target", "x_bound", "ignore"}
-        if unknown:
-            raise InputError(
-                f"{path.name} has unknown entries {sorted(unknown)}; known are columns, target, x_bound and ignore."
-            )
-        ignore = content.get("ignore", [])
-        if not isinstance(ignore, list) or not all(isinstance(name, str) for name in ignore):
-            raise InputError(f'ignore in {path.name} must be a list of column names, such as ignore = ["id"].')
-        columns = content.get("columns")
-        if not isinstance(columns, dict) or not columns:
-            raise InputError(f"{path.name} must have a table [columns.NAME] with min and max for every feature.")
-        bounds = {name: _bound(f"[columns.{name}]", value) for name, value in columns.items()}
-        target = None if "target" not in content else _bound("[target]", content["target"])
-        x_bound = content.get("x_bound")
-        if x_bound is not None and not (isinstance(x_bound, (int, float)) and 0 < x_bound < math.inf):
-            raise InputError(f"x_bound in {path.name} must be a number above 0.")
-        return cls(bounds, target, None if x_bound is None else float(x_bound), tuple(ignore))
-
-    def names(self) -> list[str]:
-        """Names of the columns of the scaled matrix: one per number, one per level but the first."""
-        return [
-            n for name, b in self.columns.items() for n in ([name] if _is_range(b) else [f"{name}={v}" for v in b[1:]])
-        ]
-
-    def matrix(self, table: dict[str, NDArray[Any]], where: str, *, drop: bool = False) -> Array:
-        """Ranges mapped to [-1, 1] (values beyond are left to the estimator's own clipping), levels to 0 and 1.
-
-        A missing value or an undeclared level lies outside the domain: an error, or NaN in that row with ``drop``.
-        """
-        self.find(list(table), where)
-        parts = []
-        for name, bound in self.columns.items():
-            if _is_range(bound):
-                low, high = bound
-                values = numbers(table[name], name)
-                known = np.isfinite(values)
-                parts.append((values - 0.5 * (low + high)) / (0.5 * (high - low)))
-            else:
-                codes = level_codes(table[name], bound)
-                known = codes >= 0
-                parts += [np.where(known, codes == k, np.nan) for k in range(1, len(bound))]
-            if not drop and not known.all():
-                what = "missing values" if _is_range(bound) else "a level that is not declared, or missing values"
-                raise InputError(
-                    f"column {name!r} of {where} has {what}; mend it, or give such rows no weight (--invalid drop)."
-                )
-        return np.column_stack(parts).astype(float)
-
-    def find(self, names: list[str], where: str) -> None:
-        """An error if a column is not among these."""
-        missing = [name for name in self.columns if name not in names]
-        if missing:
-            raise InputError(f"{where} has no column {missing[0]!r}; its columns are {sorted(names)}.")
-
-    def scales(self) -> list[tuple[float, float]]:
-        """(middle, half length) of every column of the matrix; (0, 1) for a level."""
-        found: list[tuple[float, float]] = []
-        for bound in self.columns.values():
-            if _is_range(bound):
-                found.append((0.5 * (bound[0] + bound[1]), 0.5 * (bound[1] - bound[0])))
-            else:
-                found += [(0.0, 1.0)] * (len(bound) - 1)
-        return found
-
-    def unscaled(self, row: Array) -> Array:
-        """A row of the matrix in the units of the data."""
-        return np.array([m + h * v for (m, h), v in zip(self.scales(), row, strict=True)])
-
-    def radius(self) -> float:
-        """sqrt of the number of columns: nothing inside its range is longer."""
-        return self.x_bound or math.sqrt(len(self.columns))
-
-    def to_dict(self) -> dict[str, Any]:
-        """For storage with the model."""
-        return {
-            "columns": {k: list(v) for k, v in self.columns.items()},
-            "target": self.target,
-            "x_bound": self.x_bound,
-            "ignore": list(self.ignore),
-        }
-
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> PublicBounds:
-        """The inverse of :meth:`to_dict`."""
-        columns = {k: _restored(v) for k, v in content["columns"].items()}
-        return cls(columns, _restored(content["target"]), content["x_bound"], tuple(content["ignore"]))
-
-
-def _bound(where: str, value: Any) -> Any:
-    if isinstance(value, dict) and set(value) == {"levels"}:
-        levels = value["levels"]
-        if not isinstance(levels, list) or len(levels) < 2 or len({str(v) for v in levels}) != len(levels):
-            raise InputError(f"{where} levels must be a list of at least two different values.")
-        return [str(v) for v in levels]
-    if not isinstance(value, dict) or set(value) != {"min", "max"}:
-        raise InputError(f"{where} must have min and max, or levels.")
-    low, high = value["min"], value["max"]
-    fine = all(isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v) for v in (low, high))
-    if not fine or not low < high:
-        raise InputError(f"{where} must have finite numbers min < max.")
-    return float(low), float(high)
-
-
-def _restored(value: Any) -> Any:
-    return tuple(value) if value is not None and not isinstance(value[0], str) else value
-
-
-def _is_range(bound: Any) -> bool:
-    return isinstance(bound, tuple)
-
-
 def plain(text: str) -> str:
     """A name as figures can show it: no accidental formulas."""
     return text.replace("$", r"\$")
-
-
-def level_codes(column: NDArray[Any], levels: Sequence[str]) -> NDArray[np.int64]:
-    """Positions in ``levels`` of the values as text; -1 for one that is not among them."""
-    position = {level: k for k, level in enumerate(levels)}
-
-    def code(value: Any) -> int:
-        found = position.get(str(value), -1)
-        if found < 0 and isinstance(value, float) and value.is_integer():  # a whole number beside a missing one
-            found = position.get(str(int(value)), -1)
-        return found
-
-    return np.array([code(v) for v in column.tolist()], dtype=np.int64)
-
-
-def numbers(column: NDArray[Any], name: str) -> Array:
-    """A column as floats; empty cells are NaN."""
-    if column.dtype.kind in "fiub":
-        return column.astype(float)
-    try:
-        return np.array([math.nan if v is None or v == "" else float(v) for v in column], dtype=float)
-    except (TypeError, ValueError):
-        pass
-    raise InputError(f"column {name!r} holds text; declare its levels in the bounds file, or remove it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +119,7 @@ class FileModel:
         if bounds.target is None:
             what = "levels" if kind == "bayes" else "min and max"
             raise InputError(f"the bounds file has no [target] with {what}: what values can {target!r} take?")
-        if (kind == "bayes") == _is_range(bounds.target):
+        if (kind == "bayes") == is_range(bounds.target):
             raise InputError(f"[target] must have {'levels' if kind == 'bayes' else 'min and max'} for model {kind!r}.")
         bounds.find(names, where)
         drop = settings.get("invalid") == "drop"
@@ -355,41 +202,6 @@ class FileModel:
 
 
 @dataclass(frozen=True, slots=True)
-class ScaledColumns:
-    """The layout of a file: columns scaled with the public bounds, and the target scaled or coded with them, too."""
-
-    bounds: PublicBounds
-    target: str
-    where: str
-    drop: bool
-
-    @property
-    def columns(self) -> list[str]:
-        return [*self.bounds.columns, self.target]
-
-    @property
-    def n_features(self) -> int:
-        return len(self.bounds.names())
-
-    @property
-    def classes(self) -> NDArray[Any] | None:
-        return None if _is_range(self.bounds.target) else np.unique(np.array(self.bounds.target))
-
-    def scaled(self, table: dict[str, NDArray[Any]]) -> tuple[Array, NDArray[Any]]:
-        """The matrix and the target of some rows."""
-        X = self.bounds.matrix(table, self.where, drop=self.drop)
-        if self.classes is not None:
-            return X, level_codes(table[self.target], self.classes.tolist())
-        low, high = self.bounds.target
-        return X, (numbers(table[self.target], self.target) - 0.5 * (low + high)) / (0.5 * (high - low))
-
-    def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
-        """As a pass over a table wants them."""
-        for part in cache_blocks(batch.num_rows, self.n_features):
-            yield self.scaled(_columns(batch.slice(part.start, part.stop - part.start), self.columns))
-
-
-@dataclass(frozen=True, slots=True)
 class _Predictions:
     """Predictions for the record batches of a table, in order, and what was wrong."""
 
@@ -400,7 +212,7 @@ class _Predictions:
     def __call__(self, batches: Iterable[Any]) -> tuple[list[NDArray[Any]], str]:
         names = list(self.model.bounds.columns)
         try:
-            return [self.model._predicted(_columns(batch, names), self.where) for batch in batches], ""
+            return [self.model._predicted(plain_columns(batch, names), self.where) for batch in batches], ""
         except InputError as error:
             return [], str(error)
 
@@ -409,28 +221,13 @@ def _in_order(one: tuple[list[Any], str], two: tuple[list[Any], str]) -> tuple[l
     return one[0] + two[0], one[1] or two[1]
 
 
-def _columns(batch: Any, names: list[str]) -> dict[str, NDArray[Any]]:
-    """Columns of a record batch as numpy arrays: numbers with NaN, text with None."""
-    import pyarrow as pa
-
-    found = {}
-    for name in names:
-        column = batch.column(batch.schema.get_field_index(name))
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        whole = pa.types.is_integer(column.type) and column.null_count > 0  # else a level 1 would read 1.0
-        values = np.array(column.to_pylist(), dtype=object) if whole else column.to_numpy(zero_copy_only=False)
-        found[name] = np.asarray(values)
-    return found
-
-
 def _estimator(kind: str, bounds: PublicBounds, settings: dict[str, Any]) -> Any:
     bandwidth = settings.pop("bandwidth", None)
     if kind == "ols":
         return LinearRegression(x_bound=bounds.radius(), y_bound=1.0, **settings)
     if kind == "bayes":
         return BayesClassifier(x_bound=bounds.radius(), classes=list(bounds.target), **settings)
-    if any(not _is_range(b) for b in bounds.columns.values()):
+    if any(not is_range(b) for b in bounds.columns.values()):
         raise InputError("kernel regression needs numbers in every column; leave out columns with levels.")
     # The domain is [-1, 1] on every axis, so a share of the range is twice that long here.
     return KernelRegressor(domain=(-1.0, 1.0), y_bound=1.0, bandwidth=2.0 * (bandwidth or 0.1), **settings)

@@ -21,14 +21,9 @@ from ..accounting.ledger import Account, open_account
 from ..errors import BoundError, InputError, LedgerError, NoReplyWarning, NotPrivateWarning, sensible
 from ..privacy.mechanism import Cost, Release
 from ..privacy.noise import NoiseSource, noise_source
-from ..rows.arrow import in_memory
-from ..rows.dask import DaskRows, beside, is_dask, occurring_in_array
-from ..rows.engine import Engine, Rows
-from ..rows.labels import codes_of, missing
+from ..rows.engine import Rows
 from ..rows.memory import MemoryRows
-from ..rows.namespace import holds_doubles, is_foreign, like, namespace, to_numpy
-from ..rows.sources import open_table
-from ..rows.table import Columns, TableRows, occurring
+from .elsewhere import rows_elsewhere
 from .predicting import ReadyRows
 
 __all__ = ["NoisyScore", "PrivateEstimator"]
@@ -127,72 +122,16 @@ class PrivateEstimator(BaseEstimator):
             return X[features], np.asarray(X[y])
         return X, y
 
-    def _elsewhere(self, X: Any, y: Any, classes: Callable[[Callable[[], Any]], Any] | None = None) -> Rows | None:
-        """Rows that are not an array of numpy in memory: tables by the name of their target, Dask arrays, other engines.
-
-        ``classes``: for labels; makes the label set from a function that finds those that occur.
-        """
-        drop = self.invalid == "drop"
-        if isinstance(X, Engine):
-            if y is not None:
-                raise InputError("y must be None when X is an engine: the engine knows its target.")
-            if X.codes != (classes is not None):
-                raise InputError(
-                    "X is an engine for " + ("labels." if X.codes else "numbers, and a classifier needs labels.")
-                )
-            if classes is not None and list(classes(lambda: X.classes)) != list(
-                X.classes if X.classes is not None else []
-            ):
-                raise InputError("classes must be those that the engine was made with.")
-            self.n_features_in_ = X.n_features
-            return X
-        if is_dask(X) and not hasattr(X, "columns"):
-            labels = None if classes is None else classes(lambda: occurring_in_array(y))
-            chunks = DaskRows(X, y, labels, drop_invalid=drop)
-            self.n_features_in_ = chunks.n_features
-            return chunks
-        if is_foreign(X):
-            return self._foreign_rows(X, y, classes)
-        table = open_table(X) if isinstance(y, str) or not in_memory(X) else None
-        if table is None:
+    def _elsewhere(self, X: Any, y: Any, labels: Any = None) -> Rows | None:
+        """Rows that are not an array or a frame in memory: files, Arrow, Dask, Spark, arrays of other libraries."""
+        found = rows_elsewhere(X, y, labels, drop=self.invalid == "drop")
+        if found is None:
             return None
-        if is_dask(X) and is_dask(y):
-            table, y = beside(X, y)
-        if not isinstance(y, str):
-            raise InputError(
-                "y must be the name of the target column when X is a table of columns, a file or a cluster's."
-            )
-        if y not in table.columns:
-            raise InputError(f"y={y!r} is not a column of X; its columns are {table.columns!r}.")
-        features = [name for name in table.columns if name != y]
-        if not features or len(set(table.columns)) != len(table.columns):
-            raise InputError("X must have columns of different names, and at least one besides the target.")
-        labels = None if classes is None else classes(lambda: occurring(table, y))
-        rows = TableRows(table, Columns(features, y, labels), drop_invalid=drop)
-        self.n_features_in_, self.feature_names_in_ = len(features), np.array(features, dtype=object)
+        rows, names = found
+        self.n_features_in_ = rows.n_features
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
         return rows
-
-    def _foreign_rows(self, X: Any, y: Any, classes: Callable[[Callable[[], Any]], Any] | None) -> Rows:
-        """Arrays of torch, CuPy or another library of the array API standard, computed where they live."""
-        xp = namespace(X)
-        if X.ndim != 2 or 0 in X.shape or not xp.isdtype(X.dtype, ("real floating", "integral")):
-            raise InputError("X must be a table of real numbers with at least one row and one column.")
-        if not holds_doubles(X):
-            raise InputError(
-                "X lives where there are no 64-bit floats, and shorter ones would round sums: move it to the CPU."
-            )
-        if len(getattr(y, "shape", ())) != 1 or y.shape[0] != X.shape[0]:
-            raise InputError(f"y must have one value per row of X, shape ({X.shape[0]},).")
-        if classes is not None:
-            labels = to_numpy(y)
-            y = codes_of(labels, classes(lambda: labels[~missing(labels)]))
-        elif not is_foreign(y) and y.dtype.kind not in "fiub":
-            raise InputError("y must hold numbers only; for labels use a classifier.")
-        y = like(np.asarray(y), X) if not is_foreign(y) else y
-        if classes is None:
-            y = xp.astype(y, xp.float64)
-        self.n_features_in_ = X.shape[1]
-        return MemoryRows(X, y, drop_invalid=self.invalid == "drop")
 
     def _regression_rows(self, X: Any, y: Any) -> Rows:
         self._forget()

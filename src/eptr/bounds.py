@@ -1,0 +1,224 @@
+"""What is known before seeing the data, from a TOML file, and columns scaled with it."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError
+from .rows.table import cache_blocks
+
+__all__ = ["PublicBounds", "ScaledColumns", "is_range", "level_codes", "numbers", "plain_columns"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class PublicBounds:
+    """What is known before seeing the data: a range or levels for every column, and for the target."""
+
+    columns: dict[str, Any]  # name -> (min, max) or a list of levels
+    target: Any  # (min, max), a list of levels, or None
+    x_bound: float | None
+    ignore: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, path: Path) -> PublicBounds:
+        """From a TOML file: [columns.NAME] min, max (or levels); [target] min, max or levels; x_bound."""
+        if not path.exists():
+            raise InputError(f"{path} does not exist; write the public bounds there: [columns.NAME] min = 0, max = 1.")
+        try:
+            content = tomllib.loads(path.read_text())
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"{path.name} is not TOML: {error}.") from None
+        unknown = set(content) - {"columns", "target", "x_bound", "ignore"}
+        if unknown:
+            raise InputError(
+                f"{path.name} has unknown entries {sorted(unknown)}; known are columns, target, x_bound and ignore."
+            )
+        ignore = content.get("ignore", [])
+        if not isinstance(ignore, list) or not all(isinstance(name, str) for name in ignore):
+            raise InputError(f'ignore in {path.name} must be a list of column names, such as ignore = ["id"].')
+        columns = content.get("columns")
+        if not isinstance(columns, dict) or not columns:
+            raise InputError(f"{path.name} must have a table [columns.NAME] with min and max for every feature.")
+        bounds = {name: _bound(f"[columns.{name}]", value) for name, value in columns.items()}
+        target = None if "target" not in content else _bound("[target]", content["target"])
+        x_bound = content.get("x_bound")
+        if x_bound is not None and not (isinstance(x_bound, (int, float)) and 0 < x_bound < math.inf):
+            raise InputError(f"x_bound in {path.name} must be a number above 0.")
+        return cls(bounds, target, None if x_bound is None else float(x_bound), tuple(ignore))
+
+    def names(self) -> list[str]:
+        """Names of the columns of the scaled matrix: one per number, one per level but the first."""
+        return [
+            n for name, b in self.columns.items() for n in ([name] if is_range(b) else [f"{name}={v}" for v in b[1:]])
+        ]
+
+    def matrix(self, table: dict[str, NDArray[Any]], where: str, *, drop: bool = False) -> Array:
+        """Ranges mapped to [-1, 1] (values beyond are left to the estimator's own clipping), levels to 0 and 1.
+
+        A missing value or an undeclared level lies outside the domain: an error, or NaN in that row with ``drop``.
+        """
+        self.find(list(table), where)
+        parts = []
+        for name, bound in self.columns.items():
+            if is_range(bound):
+                low, high = bound
+                values = numbers(table[name], name)
+                known = np.isfinite(values)
+                parts.append((values - 0.5 * (low + high)) / (0.5 * (high - low)))
+            else:
+                codes = level_codes(table[name], bound)
+                known = codes >= 0
+                parts += [np.where(known, codes == k, np.nan) for k in range(1, len(bound))]
+            if not drop and not known.all():
+                what = "missing values" if is_range(bound) else "a level that is not declared, or missing values"
+                raise InputError(
+                    f"column {name!r} of {where} has {what}; mend it, or give such rows no weight (--invalid drop)."
+                )
+        return np.column_stack(parts).astype(float)
+
+    def find(self, names: list[str], where: str) -> None:
+        """An error if a column is not among these."""
+        missing = [name for name in self.columns if name not in names]
+        if missing:
+            raise InputError(f"{where} has no column {missing[0]!r}; its columns are {sorted(names)}.")
+
+    def scales(self) -> list[tuple[float, float]]:
+        """(middle, half length) of every column of the matrix; (0, 1) for a level."""
+        found: list[tuple[float, float]] = []
+        for bound in self.columns.values():
+            if is_range(bound):
+                found.append((0.5 * (bound[0] + bound[1]), 0.5 * (bound[1] - bound[0])))
+            else:
+                found += [(0.0, 1.0)] * (len(bound) - 1)
+        return found
+
+    def unscaled(self, row: Array) -> Array:
+        """A row of the matrix in the units of the data."""
+        return np.array([m + h * v for (m, h), v in zip(self.scales(), row, strict=True)])
+
+    def radius(self) -> float:
+        """sqrt of the number of columns: nothing inside its range is longer."""
+        return self.x_bound or math.sqrt(len(self.columns))
+
+    def to_dict(self) -> dict[str, Any]:
+        """For storage with the model."""
+        return {
+            "columns": {k: list(v) for k, v in self.columns.items()},
+            "target": self.target,
+            "x_bound": self.x_bound,
+            "ignore": list(self.ignore),
+        }
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> PublicBounds:
+        """The inverse of :meth:`to_dict`."""
+        columns = {k: _restored(v) for k, v in content["columns"].items()}
+        return cls(columns, _restored(content["target"]), content["x_bound"], tuple(content["ignore"]))
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledColumns:
+    """The layout of a file: columns scaled with the public bounds, and the target scaled or coded with them, too."""
+
+    bounds: PublicBounds
+    target: str
+    where: str
+    drop: bool
+
+    @property
+    def columns(self) -> list[str]:
+        return [*self.bounds.columns, self.target]
+
+    @property
+    def n_features(self) -> int:
+        return len(self.bounds.names())
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        return None if is_range(self.bounds.target) else np.unique(np.array(self.bounds.target))
+
+    def scaled(self, table: dict[str, NDArray[Any]]) -> tuple[Array, NDArray[Any]]:
+        """The matrix and the target of some rows."""
+        X = self.bounds.matrix(table, self.where, drop=self.drop)
+        if self.classes is not None:
+            return X, level_codes(table[self.target], self.classes.tolist())
+        low, high = self.bounds.target
+        return X, (numbers(table[self.target], self.target) - 0.5 * (low + high)) / (0.5 * (high - low))
+
+    def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
+        """As a pass over a table wants them."""
+        for part in cache_blocks(batch.num_rows, self.n_features):
+            yield self.scaled(plain_columns(batch.slice(part.start, part.stop - part.start), self.columns))
+
+
+def plain_columns(batch: Any, names: list[str]) -> dict[str, NDArray[Any]]:
+    """Columns of a record batch as numpy arrays: numbers with NaN, text with None."""
+    import pyarrow as pa
+
+    found = {}
+    for name in names:
+        column = batch.column(batch.schema.get_field_index(name))
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        whole = pa.types.is_integer(column.type) and column.null_count > 0  # else a level 1 would read 1.0
+        values = np.array(column.to_pylist(), dtype=object) if whole else column.to_numpy(zero_copy_only=False)
+        found[name] = np.asarray(values)
+    return found
+
+
+def level_codes(column: NDArray[Any], levels: Sequence[str]) -> NDArray[np.int64]:
+    """Positions in ``levels`` of the values as text; -1 for one that is not among them."""
+    position = {level: k for k, level in enumerate(levels)}
+
+    def code(value: Any) -> int:
+        found = position.get(str(value), -1)
+        if found < 0 and isinstance(value, float) and value.is_integer():  # a whole number beside a missing one
+            found = position.get(str(int(value)), -1)
+        return found
+
+    return np.array([code(v) for v in column.tolist()], dtype=np.int64)
+
+
+def numbers(column: NDArray[Any], name: str) -> Array:
+    """A column as floats; empty cells are NaN."""
+    if column.dtype.kind in "fiub":
+        return column.astype(float)
+    try:
+        return np.array([math.nan if v is None or v == "" else float(v) for v in column], dtype=float)
+    except (TypeError, ValueError):
+        pass
+    raise InputError(f"column {name!r} holds text; declare its levels in the bounds file, or remove it.")
+
+
+def _bound(where: str, value: Any) -> Any:
+    if isinstance(value, dict) and set(value) == {"levels"}:
+        levels = value["levels"]
+        if not isinstance(levels, list) or len(levels) < 2 or len({str(v) for v in levels}) != len(levels):
+            raise InputError(f"{where} levels must be a list of at least two different values.")
+        return [str(v) for v in levels]
+    if not isinstance(value, dict) or set(value) != {"min", "max"}:
+        raise InputError(f"{where} must have min and max, or levels.")
+    low, high = value["min"], value["max"]
+    fine = all(isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v) for v in (low, high))
+    if not fine or not low < high:
+        raise InputError(f"{where} must have finite numbers min < max.")
+    return float(low), float(high)
+
+
+def _restored(value: Any) -> Any:
+    return tuple(value) if value is not None and not isinstance(value[0], str) else value
+
+
+def is_range(bound: Any) -> bool:
+    """Whether a bound is (min, max) rather than a list of levels."""
+    return isinstance(bound, tuple)
