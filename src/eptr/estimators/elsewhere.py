@@ -67,7 +67,8 @@ def _foreign(X: Any, y: Any, labels: LabelSet, drop: bool) -> MemoryRows:
         raise InputError("X must be a table of real numbers with at least one row and one column.")
     if not holds_doubles(X):
         raise InputError(
-            "X lives where there are no 64-bit floats, and shorter ones would round sums: move it to the CPU."
+            "X lives where there are no 64-bit floats, and shorter ones would round sums. Enable them (in JAX: "
+            "jax_enable_x64), or move X to the CPU."
         )
     if len(getattr(y, "shape", ())) != 1 or y.shape[0] != X.shape[0]:
         raise InputError(f"y must have one value per row of X, shape ({X.shape[0]},).")
