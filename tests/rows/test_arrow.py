@@ -205,6 +205,20 @@ def test_processes_and_threads_agree(tmp_path, monkeypatch):
         model().fit(folder(tmp_path / "2", table(), with_column(table(), "b", pa.array([np.nan] * N))), "t")
 
 
+def test_a_killed_process_is_a_typed_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(arrow_engine, "_PROCESSES_FROM", 0)
+    rows = TableRows(open_table(folder(tmp_path / "1", *(table(k) for k in range(6)))), Columns(["a", "b"], "t"))
+
+    def die(x, y, keep):
+        import os
+        import signal
+
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.raises(eptr.EngineError, match="killed"):
+        rows.sum(die)
+
+
 def test_predict_says_what_is_missing(tmp_path):
     fitted = model().fit(table(), "t")
     with pytest.raises(eptr.InputError, match="no column 'b'"):

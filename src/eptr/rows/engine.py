@@ -94,7 +94,7 @@ def _nothing(x: Any, y: Any, keep: Any) -> tuple[Array, ...]:
 
 
 def merge(one: Partial, two: Partial) -> Partial:
-    """Exact sums add without rounding, so the order of merging is free. ``one`` is used up."""
+    """Exact sums add without rounding, so the order of merging is free."""
     if one[3] or two[3]:
         return (None, 0, 0.0, one[3] or two[3])
     sums = two[0] if one[0] is None else one[0]

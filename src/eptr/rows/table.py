@@ -156,7 +156,10 @@ def label_codes(batch: Any, name: str, classes: NDArray[Any]) -> NDArray[np.int6
 def _decoded(column: Any) -> Any:
     import pyarrow as pa
 
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    # How polars keeps text.
+    return column.cast(pa.large_string()) if str(column.type) == "string_view" else column
 
 
 def _labels(batch: Any, name: str) -> Any:
