@@ -5,13 +5,13 @@ Run by test_spark.py in a process of its own (a process has one Spark context); 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,7 @@ from .clusters import seeded, spark_session, without_eptr
 PORT = 7099
 
 
-@contextmanager
+@contextlib.contextmanager
 def standalone(folder):
     """The two daemons as real processes; yields the address of the master."""
     run = str(Path(pyspark.__path__[0]) / "bin" / "spark-class")
@@ -52,14 +52,19 @@ def standalone(folder):
     finally:
         for process in started:
             for child in psutil.Process(process.pid).children(recursive=True):
-                child.kill()
+                with contextlib.suppress(psutil.Error):
+                    child.kill()
             process.kill()
             process.wait()
 
 
 def executors(worker):
-    found = psutil.Process(worker).children(recursive=True)
-    return [p for p in found if p.is_running() and "CoarseGrainedExecutorBackend" in " ".join(p.cmdline())]
+    found = []
+    for process in psutil.Process(worker).children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it has just ended
+            if "CoarseGrainedExecutorBackend" in " ".join(process.cmdline()):
+                found.append(process)
+    return found
 
 
 def main():
@@ -97,6 +102,7 @@ def main():
                     for victim in executors(worker):
                         victim.kill()
                         killed.append(victim.pid)
+                    time.sleep(0.05)
 
             killer = threading.Thread(target=kill)
             killer.start()
@@ -104,7 +110,7 @@ def main():
             killer.join()
         with seeded():
             same = found == model.fit(X, t).coef_.tolist()
-    print(json.dumps({"same bits": same, "killed": len(killed), "executors lack eptr": lacks}))
+    print(json.dumps({"same bits": same, "killed": bool(killed), "executors lack eptr": lacks}))
 
 
 if __name__ == "__main__":
