@@ -98,9 +98,7 @@ class LinearRival(Rival, LinearModel):
     x_bound: Any
     y_bound: Any
 
-    def fit(self, X: Any, y: Any, **unsupported: Any) -> Any:
-        """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table."""
-        budget = self._settings(**unsupported)
+    def _fit(self, X: Any, y: Any, budget: Budget) -> None:
         rows = self._regression_rows(X, y)
         bounds = [self._needed(name) for name in ("x_bound", "y_bound")]
         problem = Problem(rows, bounds[0], bounds[1], self._constant(bounds[0], rows.n_features))
@@ -109,7 +107,6 @@ class LinearRival(Rival, LinearModel):
         self.coef_ = np.array(beta[: rows.n_features])
         self.intercept_ = float(beta[-1]) if self.fit_intercept else 0.0
         self._finish(release)
-        return self
 
     def _needed(self, name: str) -> float:
         advice = "Pass a bound on the norm of a row." if name == "x_bound" else "Pass a bound on |y|."
@@ -124,14 +121,11 @@ class ClassRival(Rival, MeansClassifier):
 
     x_bound: Any
 
-    def fit(self, X: Any, y: Any, **unsupported: Any) -> Any:
-        """Fit privately. ``y`` holds labels, or names the label column when ``X`` is a table."""
-        budget = self._settings(**unsupported)
+    def _fit(self, X: Any, y: Any, budget: Budget) -> None:
         rows = self._classified_rows(X, y)
         radius = float(self._bound("x_bound", "Pass a bound on the norm of a row."))
         self.means_, self.priors_, release = self._estimate(rows, radius, budget)
         self._finish(release)
-        return self
 
     def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
         raise TypeError(f"{type(self).__name__} does not say how to estimate means")
@@ -161,14 +155,11 @@ class FunctionRival(Rival, NoisyScore, RegressorMixin, PrivateEstimator):
     domain: Any
     y_bound: Any
 
-    def fit(self, X: Any, y: Any, **unsupported: Any) -> Any:
-        """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table."""
-        budget = self._settings(**unsupported)
+    def _fit(self, X: Any, y: Any, budget: Budget) -> None:
         rows = self._regression_rows(X, y)
         self.domain_ = pairs(self.domain, rows.n_features)
         self.y_centre_, self.y_radius_ = y_range(self.y_bound)
         self._finish(self._release_function(rows, budget))
-        return self
 
     def _release_function(self, rows: Rows, budget: Budget) -> Release:
         raise TypeError(f"{type(self).__name__} does not say how to release a function")
