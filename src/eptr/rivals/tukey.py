@@ -99,10 +99,14 @@ class TukeyEM(LinearRival):
 
 
 def passes(distance: int, budget: Budget, noise: NoiseSource) -> bool:
-    """Whether ``distance`` plus Laplace noise of scale 2/epsilon is above ln(1/(2 delta)) times it, rounded up. proof: test"""
+    """Whether ``distance`` plus Laplace noise of scale 2/epsilon is above the threshold. proof: test"""
+    return bool(float(noise.laplace(np.array(float(distance)), 2.0 / budget.epsilon)) > threshold(budget))
+
+
+def threshold(budget: Budget) -> float:
+    """ln(1/(2 delta)) 2/epsilon, at least 0, rounded up. proof: test"""
     tail = max(0.0, -math.log(2.0 * budget.delta))
-    threshold = (tail + (1.0 + tail) * 2.0**-45) * (2.0 / budget.epsilon)
-    return bool(float(noise.laplace(np.array(float(distance)), 2.0 / budget.epsilon)) > threshold)
+    return (tail + (1.0 + tail) * 2.0**-45) * (2.0 / budget.epsilon)
 
 
 def _batch_fits(problem: Problem, m: int, noise: NoiseSource) -> Array:
