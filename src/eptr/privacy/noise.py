@@ -29,7 +29,7 @@ def pay_for_grid(scale: float, grid: float = FINEST_GRID) -> float:
 
 
 class NoiseSource(Protocol):
-    """What a mechanism needs: whether it protects anybody, a Gaussian and a coin."""
+    """What a mechanism needs: whether it protects anybody, a Gaussian, a coin and plain bits."""
 
     private: bool
 
@@ -49,8 +49,8 @@ class NoiseSource(Protocol):
         """``values`` plus independent Cauchy noise of the given scales."""
         ...
 
-    def uniform(self, size: int) -> Array:
-        """Independent uniform numbers in [0, 1)."""
+    def bits(self, count: int) -> int:
+        """A uniform whole number of ``count`` random bits: what exact draws are made of."""
         ...
 
 
@@ -98,8 +98,8 @@ class ExactNoise:
         ]
         return np.asarray(sums, dtype=float).reshape(np.shape(values))
 
-    def uniform(self, size: int) -> Array:
-        return np.array([secrets.randbits(53) * 2.0**-53 for _ in range(size)])
+    def bits(self, count: int) -> int:
+        return secrets.randbits(count)  # proof: bits
 
 
 class SeededNoise:
@@ -122,8 +122,9 @@ class SeededNoise:
     def cauchy(self, values: Array, scales: Array) -> Array:
         return np.asarray(values + scales * self.generator.standard_cauchy(np.shape(values)), dtype=float)
 
-    def uniform(self, size: int) -> Array:
-        return np.asarray(self.generator.random(size))
+    def bits(self, count: int) -> int:
+        size = -(-count // 8)
+        return int.from_bytes(self.generator.bytes(size), "little") >> (8 * size - count)
 
 
 def noise_source(random_state: Any = None) -> NoiseSource:
