@@ -158,6 +158,8 @@ def test_what_mechanisms_claim_holds(strategy):
         ("tight", lambda c: {"p0": 0.0}),
         ("tight", lambda c: {"delta": 0.0}),
         ("tight", lambda c: {"mu": 0.0}),
+        ("tight", lambda c: {"epsilon": 1e300}),
+        ("paper", lambda c: {"epsilon": 1e300, "mu": 1e200}),
         ("paper", lambda c: {"mu": c.mu * 10.0}),
         ("paper", lambda c: {"mu": 0.0}),
         ("ptr", lambda c: {"mu": c.mu * 2.0}),  # all of epsilon for the noise, as printed: 1.1e-4 instead of 1e-6

@@ -81,7 +81,7 @@ def first_break(entries: list[Entry]) -> str | None:
             return f"{name} does not follow the entry before it"
         try:
             fault = _fault(entries[:number], entry)
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, ArithmeticError):
             fault = "has a content that makes no sense"
         if fault is not None:
             return f"{name} {fault}"

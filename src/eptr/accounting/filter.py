@@ -30,6 +30,8 @@ _FAILING = Fraction(1, 8)
 # What mechanisms keep back pays for this (`budget.md`, tolerance).
 _EPSILON_SLACK = 1 + Fraction(1, 10**14)
 _DELTA_SLACK = 1 + Fraction(1, 10**12)
+# Beyond this exp(epsilon) is no float.
+_LARGEST_EPSILON = 700.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +189,8 @@ def _test_fault(kind: str, epsilon: float, delta: float, mu: float, p0: float | 
     """Why a tested release with this noise is not (epsilon, delta)-DP, or None. proof: claims"""
     if not (0.0 < delta < 1.0 and mu > 0.0):
         return "delta must be between 0 and 1, and mu above 0."
+    if epsilon > _LARGEST_EPSILON:
+        return f"an epsilon above {_LARGEST_EPSILON:g} cannot be verified, and guarantees nothing."
     if kind == "ladder":
         if p0 is None or not 0.0 < p0 < 1.0:
             return "p0 must be the reply probability on an unsafe dataset."
