@@ -40,7 +40,7 @@ _HOME = {
     "gaussian_mu": "privacy.gaussian",
     "ladder": "privacy.ladder",
     "privacy_profile": "privacy.profile",
-    "release": "privacy.mechanism",
+    "release": "accounting.release",
 }
 
 __all__ = ["__version__", *sorted(_HOME)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -32,12 +32,18 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Rival:
-    """Mixin: ``form`` selects the repaired or the published variant; ``faults`` says which forms are not private, and why."""
+    """Mixin: ``form`` selects the repaired or the published variant; the three maps say what its guarantee rests on.
+
+    ``faults``: forms that are not private, and why. ``unverified``: forms whose guarantee nobody verified, and what is
+    missing. ``citations``: forms that rest on a published theorem, with its hypotheses. All other forms are proven here.
+    """
 
     rows_per_person = 1
     fallback = None
     _variants: ClassVar[tuple[str, tuple[str, ...]]] = ("form", ("repaired",))
     faults: ClassVar[Mapping[str, str]] = NOTHING
+    unverified: ClassVar[Mapping[str, str]] = NOTHING
+    citations: ClassVar[Mapping[str, str]] = NOTHING
     epsilon: float
     delta: float
     form: str
@@ -49,13 +55,20 @@ class Rival:
                 NotPrivateWarning,
                 stacklevel=4,
             )
-        return self._begin(cost, rows)  # type: ignore[attr-defined, no-any-return]
+        return self._begin(self.marked(cost), rows)  # type: ignore[attr-defined, no-any-return]
+
+    def marked(self, cost: Cost) -> Cost:
+        """The cost with what the guarantee of this form rests on: what is charged and what is released agree."""
+        for basis, reasons in (("not verified", {**self.unverified, **self.faults}), ("cited", self.citations)):
+            if self.form in reasons:
+                return replace(cost, basis=basis, theorem=reasons[self.form])
+        return cost
 
     def _protects(self, noise: NoiseSource) -> bool:
         return noise.private and self.form not in self.faults
 
     def _released(self, value: Any, scale: float, cost: Cost, noise: NoiseSource, replied: bool = True) -> Release:
-        name = f"{type(self).__name__}, {self.form}"
+        name, cost = f"{type(self).__name__}, {self.form}", self.marked(cost)
         return Release(
             replied, value if replied else None, scale, cost.epsilon, cost.delta, self._protects(noise), name, cost
         )
