@@ -154,7 +154,10 @@ def test_plan_needs_no_data(eptr):
         (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--model", "bayes"), "levels"),
         (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--model", "tree"), "'tree'"),
         (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--epsilon", "0"), "epsilon"),
-        (("text.csv", "--target", "score", "--bounds", "bounds.toml"), "column 'age' of text.csv has missing values, or text"),
+        (
+            ("text.csv", "--target", "score", "--bounds", "bounds.toml"),
+            "column 'age' of text.csv has missing values, or text",
+        ),
         (("empty.csv", "--target", "score", "--bounds", "bounds.toml"), "empty"),
         (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--out", "m.html"), "must end in .json"),
         (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--out", "short.toml"), "must end in .json"),

@@ -80,7 +80,7 @@ def test_errors_are_sentences_and_nothing_is_charged(eptr, files):  # noqa: F811
         parquet.write_table(pa.table(good), files / name / "a.parquet")
         schema = None if name == "mixed" else pa.table(good).schema
         parquet.write_table(pa.table({**good, **change}, schema=schema), files / name / "b.parquet")
-    assert eptr("ledger", "create", "study", "--epsilon", "1", "--delta", "1e-6")[0] == 0
+    assert eptr("ledger", "create", "study", "--epsilon", "1", "--delta", "1e-6", "--checks", "9")[0] == 0
     account = "sqlite:///eptr-budget.db#study"
     for words, message in [
         (("people", "--engine", "hadoop"), "engine must be one of"),
@@ -94,4 +94,5 @@ def test_errors_are_sentences_and_nothing_is_charged(eptr, files):  # noqa: F811
         code, _, error = eptr("fit", *words, *MODELS["ols"], "--ledger", account)
         assert code == 2, words
         assert message in error
-    assert len(json.loads(eptr("ledger", "export", "study")[1])) == 1
+    kinds = [entry["kind"] for entry in json.loads(eptr("ledger", "export", "study")[1])]
+    assert kinds == ["create", "check", "check"]  # a level that is not declared is an answer about the rows

@@ -83,9 +83,7 @@ class PublicBounds:
                 parts += [np.where(known, codes == k, np.nan) for k in range(1, len(bound))]
             if not drop and not known.all():
                 what = (
-                    "missing values, or text"
-                    if is_range(bound)
-                    else "a level that is not declared, or missing values"
+                    "missing values, or text" if is_range(bound) else "a level that is not declared, or missing values"
                 )
                 raise DomainError(
                     f"column {name!r} of {where} has {what}; mend it, or give such rows no weight (--invalid drop)."
@@ -183,7 +181,9 @@ def _bound(where: str, value: Any) -> Any:
         levels = value["levels"]
         keys = {label(v) for v in levels} if isinstance(levels, list) else set()
         if len(keys) < 2 or len(keys) != len(levels) or None in keys:
-            raise InputError(f"{where} levels must be a list of at least two different values (different as numbers, if they are some).")
+            raise InputError(
+                f"{where} levels must be a list of at least two different values ('1' and '1.0' are the same)."
+            )
         return [str(v) for v in levels]
     if not isinstance(value, dict) or set(value) != {"min", "max"}:
         raise InputError(f"{where} must have min and max, or levels.")

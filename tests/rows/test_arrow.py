@@ -28,7 +28,7 @@ def table(seed=0, n=N):
 @pytest.fixture
 def ledger(tmp_path):
     found = eptr.Ledger(f"sqlite:///{tmp_path}/budget.db")
-    found.create("study", epsilon=2.0, delta=1e-5)
+    found.create("study", epsilon=2.0, delta=1e-5, checks=100)
     return found.account("study")
 
 
@@ -84,7 +84,10 @@ def test_bad_tables_are_typed_errors_and_nothing_is_charged(strategy, tmp_path, 
         with pytest.raises(eptr.InputError, match=message) as caught:
             model(ledger, strategy=strategy).fit(source, "t")
         assert "private name" not in str(caught.value), what
-    assert len(ledger.history()) == 1
+    assert [e.kind for e in ledger.history()] == [
+        "create",
+        *["check"] * 3,
+    ]  # nulls, twice, and text: answers about rows
 
 
 def test_a_good_table_is_charged_once(tmp_path, ledger):

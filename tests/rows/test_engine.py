@@ -65,12 +65,12 @@ def test_a_tiny_bound_is_kept():
     assert np.all(np.abs(sums) <= 2e-100)
 
 
-@pytest.mark.parametrize("y", [np.array(["private name"] * 300), T.astype(complex), np.zeros(300, "datetime64[s]")])
-def test_targets_that_are_not_numbers_are_refused_unseen(y):
-    for invalid in ("raise", "drop"):
-        with pytest.raises(ValueError, match=r"number|Complex|complex") as caught:
-            eptr.LinearRegression(x_bound=3.0, y_bound=4.0, invalid=invalid).fit(X, y)
-        assert "private name" not in str(caught.value)
+@pytest.mark.parametrize("y", [np.array(["private name"] * 300), T + 1j, np.zeros(300, "datetime64[s]")])
+def test_targets_that_are_not_numbers_are_refused_unseen_or_dropped(y):
+    with pytest.raises(eptr.DomainError, match="number") as caught:
+        eptr.LinearRegression(x_bound=3.0, y_bound=4.0).fit(X, y)
+    assert "private name" not in str(caught.value)
+    eptr.LinearRegression(x_bound=3.0, y_bound=4.0, invalid="drop").fit(X, y)
 
 
 def test_columns_of_one_name_are_refused():

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import EngineError, InputError
+from .ingest import as_text
 from .pool import WORKERS, each
 from .progress import ticking
 from .ship import packed
@@ -58,7 +59,17 @@ def open_arrow(X: Any) -> FileTable | MemoryTable | StreamTable:
         X = X.read_all()  # it can be read only once, and a fit may need several passes
     if isinstance(X, pa.RecordBatch):
         X = pa.Table.from_batches([X])
-    return MemoryTable(X) if isinstance(X, pa.Table) else StreamTable(X)
+    return MemoryTable(X) if isinstance(X, pa.Table) else StreamTable(_without_objects(X))
+
+
+def _without_objects(X: Any) -> Any:
+    """A polars frame whose columns of Python objects, which Arrow cannot hold, are text that reads as they do."""
+    if type(X).__module__.partition(".")[0] != "polars" or not hasattr(X, "with_columns") or not hasattr(X, "height"):
+        return X
+    import polars
+
+    odd = [name for name, kind in X.schema.items() if kind == polars.Object]
+    return X.with_columns(polars.Series(n, [as_text(v) for v in X[n].to_list()], dtype=polars.String) for n in odd)
 
 
 def _dataset(path: Any) -> Any:

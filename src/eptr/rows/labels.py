@@ -1,4 +1,4 @@
-"""Labels as positions in a public label set: each is read by itself, whatever the others are.  Proof: ingest.md."""
+"""Labels as positions in a public label set: each is read by itself, whatever the others are.  Proof: labels.md."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def sorted_labels(labels: Any) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class Labels:
-    """A sorted label set that finds its members in any column.   # see `rows/ingest.md`, labels"""
+    """A sorted label set that finds its members in any column.   # proof: labels"""
 
     classes: NDArray[Any]
     exact: dict[int | str, int] = field(init=False, repr=False, default_factory=dict)

@@ -1,7 +1,7 @@
 """Tables with named columns, in pieces: what their columns mean, and passes over them wherever the pieces are.
 
 An engine (``arrow``, ``dask``, ``spark``) says which columns there are, how many rows, and runs a task on every piece,
-as Arrow record batches. Everything else is here.
+as Arrow record batches. Everything else is here.  Proof: table.md.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def cache_blocks(n: int, features: int) -> Iterator[slice]:
 
 
 def number_column(batch: Any, name: str) -> Array:
-    """A column as float64; NaN for a missing value, and for text that reads as no number.   # see `rows/ingest.md`, types"""
+    """A column as float64; NaN for a missing value, and for text that reads as no number.   # proof: types"""
     import pyarrow as pa
 
     column = _column(batch, name)
