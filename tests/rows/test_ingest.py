@@ -66,6 +66,7 @@ HOSTILE = {
     "object": object(),
     "float32": np.float32(1),
 }
+DASK_FAILS = ("latin", "endless", "signal")  # its own conversion to text raises, before any code of ours
 MODELS = {
     "classifier": eptr.BayesClassifier(x_bound=3.0, classes=[0, 1], invalid="drop"),
     "regression": eptr.LinearRegression(x_bound=3.0, y_bound=4.0, invalid="drop"),
@@ -170,7 +171,7 @@ def arrays(X, y):
         "series": (X, lambda: pd.Series(y)),
         "text": (X, lambda: pd.Series([None if v is pd.NA else as_text(v) for v in y], dtype="string")),
         "categories": (X, lambda: pd.Series(pd.Categorical(objects(y)))),
-        "whole numbers": (X, lambda: pd.Series(pd.array(y, dtype="Int64"))),
+        "nullable": (X, lambda: pd.Series(pd.array([number(v) if as_text(v) else pd.NA for v in y], dtype="Float64"))),
         "polars": (X, lambda: pl.Series(list(map(as_text, y)))),
         "polars objects": (X, lambda: pl.Series(y, dtype=pl.Object)),
         "arrow": (X, lambda: pa.array(y)),
@@ -250,9 +251,7 @@ def test_one_odd_target_changes_its_own_row_alone(kind, container):
     for name, value in HOSTILE.items():
         y = [*clean[:7].tolist(), value, *clean[8:].tolist()]
         rows = contained(container, X, y)
-        if rows is None or (
-            container == "dask frame" and name == "latin"
-        ):  # Dask's own conversion to text fails before
+        if rows is None or (container == "dask frame" and name in DASK_FAILS):
             continue
         held += 1
         if kind == "classifier":
@@ -269,7 +268,7 @@ def test_one_odd_target_changes_its_own_row_alone(kind, container):
 def test_one_odd_cell_changes_its_own_row_alone(container):
     model = MODELS["regression"]
     for name, value in HOSTILE.items():
-        if container == "dask frame" and name == "latin":  # Dask's own conversion to text fails before
+        if container == "dask frame" and name in DASK_FAILS:
             continue
         column = [*X[:7, 0].tolist(), value, *X[8:, 0].tolist()]
         frame = {"a": objects(column), "b": X[:, 1], "t": T}

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import InputError
+from ..errors import DomainError, InputError
+from ..rows.ingest import frame_columns, label
+from ..rows.labels import Labels
 from .base import validated
 
 __all__ = ["PublicEncoder", "PublicScaler"]
@@ -78,7 +80,7 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 class PublicEncoder(TransformerMixin, BaseEstimator):
-    """One-hot columns for *declared* category levels; a level that was not declared becomes all zeros.
+    """One-hot columns for *declared* category levels, each value read by itself: 1, 1.0 and "1" are the same level.
 
     Levels found in the data would leak which rare categories occur; declared ones cannot.
 
@@ -88,58 +90,91 @@ class PublicEncoder(TransformerMixin, BaseEstimator):
         The public levels of every column.
     drop_first : bool, default False
         Leave out the first level of every column (its rows are all zeros), to avoid collinearity with an intercept.
+    missing : {"raise", "level", "drop"}
+        What a missing value or a level that was not declared becomes. "raise": an error, outside the guarantee like every
+        check of the domain. "level": a level of its own, the last of its column. "drop": NaN, so that an estimator with
+        ``invalid="drop"`` gives the row no weight, inside the guarantee. It never becomes the reference level.
 
     Examples
     --------
-    >>> PublicEncoder([["no", "yes"], ["red", "white"]]).fit_transform([["yes", "red"], ["no", "blue"]])
-    array([[0., 1., 1., 0.],
-           [1., 0., 0., 0.]])
+    >>> rows = [["yes", "red"], ["no", "blue"]]
+    >>> PublicEncoder([["no", "yes"], ["red", "white"]], missing="level").fit_transform(rows)
+    array([[0., 1., 1., 0., 0.],
+           [1., 0., 0., 0., 1.]])
     """
 
-    def __init__(self, levels: Any, drop_first: bool = False) -> None:
+    def __init__(self, levels: Any, drop_first: bool = False, missing: str = "raise") -> None:
         self.levels = levels
         self.drop_first = drop_first
+        self.missing = missing
 
     def fit(self, X: Any, y: Any = None) -> PublicEncoder:
         """Check that there is a list of levels for every column."""
-        width = len(self._columns(X))
+        width = len(_columns(X))
         if isinstance(self.levels, (str, dict)) or not hasattr(self.levels, "__len__"):
             raise InputError("levels must be a list with one list of levels per column, in the order of the columns.")
         if len(self.levels) != width:
             raise InputError(f"levels must hold one list per column ({width}), got {len(self.levels)}.")
+        if self.missing not in ("raise", "level", "drop"):
+            raise InputError(f"missing must be 'raise', 'level' or 'drop', got {self.missing!r}.")
         for declared in self.levels:
-            if len(declared) < 1 or len(set(declared)) != len(declared):
-                raise InputError("levels must hold distinct values, at least one per column.")
+            keys = [label(level) for level in declared]
+            if not keys or None in keys or len(set(keys)) != len(keys):
+                raise InputError(
+                    "levels must hold distinct numbers or texts, at least one per column ('1' is 1.0 is 1)."
+                )
+            if len({isinstance(level, str) for level in declared}) > 1:
+                raise InputError("levels must be of one kind in every column: all numbers or all strings.")
         self.n_features_in_ = width
         return self
 
     def transform(self, X: Any) -> Array:
-        """One column of 0 and 1 per declared level."""
+        """One column of 0 and 1 per declared level, and one for all others with ``missing="level"``."""
         check_is_fitted(self, "n_features_in_")
-        columns = self._columns(X)
+        columns = _columns(X)
         if len(columns) != self.n_features_in_:
             raise InputError(f"X has {len(columns)} columns, but the encoder was fitted with {self.n_features_in_}.")
-        start = int(self.drop_first)
-        parts = [
-            c == level for c, declared in zip(columns, self.levels, strict=True) for level in list(declared)[start:]
-        ]
-        return np.column_stack(parts).astype(float)
+        parts = []
+        for place, (column, declared) in enumerate(zip(columns, self.levels, strict=True), start=1):
+            codes = Labels(np.array(list(declared), dtype=object)).codes(column)
+            known = codes >= 0
+            if self.missing == "raise" and not known.all():
+                raise DomainError(
+                    f"column {place} of X holds a level that is not declared, or none; declare it in levels, or pass "
+                    "missing='level' or missing='drop'."
+                )
+            if self.missing == "level":
+                codes, known = np.where(known, codes, len(declared)), np.ones(len(codes), dtype=bool)
+            parts += [np.where(known, codes == k, np.nan) for k in self._shown(declared)]
+        return np.column_stack(parts).astype(float) if parts else np.zeros((len(columns[0]), 0))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """``column=level`` for every output column."""
+        """``column=level`` for every output column; ``column=(other)`` for what was not declared."""
         check_is_fitted(self, "n_features_in_")
         names = [f"x{j}" for j in range(self.n_features_in_)] if input_features is None else list(input_features)
-        start = int(self.drop_first)
         pairs = [
-            f"{n}={level}" for n, declared in zip(names, self.levels, strict=True) for level in list(declared)[start:]
+            f"{name}={[*declared, '(other)'][k]}"
+            for name, declared in zip(names, self.levels, strict=True)
+            for k in self._shown(declared)
         ]
         return np.array(pairs, dtype=object)
 
-    @staticmethod
-    def _columns(X: Any) -> list[NDArray[Any]]:
-        if hasattr(X, "columns"):
-            return [np.asarray(X[c]) for c in X.columns]
-        table = np.asarray(X, dtype=object)
-        if table.ndim != 2 or table.shape[0] == 0:
-            raise InputError(f"X must be a table with rows and columns, got shape {table.shape}.")
-        return list(table.T)
+    def _shown(self, declared: Any) -> range:
+        """Positions of the levels that get a column."""
+        return range(int(self.drop_first), len(declared) + (self.missing == "level"))
+
+
+def _columns(X: Any) -> list[Any]:
+    """The columns of a table, whose values are still as they came."""
+    if hasattr(X, "columns"):
+        return frame_columns(X)
+    rows = list(X) if isinstance(X, (list, tuple)) else np.asarray(X)
+    if isinstance(rows, np.ndarray):
+        if rows.ndim != 2 or rows.shape[0] == 0:
+            raise InputError(f"X must be a table with rows and columns, got shape {rows.shape}.")
+        return list(rows.T)
+    if not rows or any(isinstance(r, (str, bytes, dict)) or not hasattr(r, "__len__") for r in rows):
+        raise InputError("X must be a table with rows and columns.")
+    if len({len(r) for r in rows}) != 1:
+        raise InputError("X must have as many values in every row.")
+    return [list(column) for column in zip(*rows, strict=True)]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["as_text", "column_values", "label", "matrix", "number", "numbers"]
+__all__ = ["as_text", "column_values", "frame_columns", "label", "matrix", "number", "numbers"]
 
 Array = NDArray[np.float64]
 Label = int | float | str | None
@@ -167,7 +167,7 @@ def matrix(X: Any) -> NDArray[Any] | None:
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         if all(isinstance(t, np.dtype) and t.kind in "fiub" for t in getattr(X, "dtypes", [None])):
             return matrix(np.asarray(X))
-        return _side_by_side(_frame_columns(X), len(X))
+        return _side_by_side(frame_columns(X), len(X))
     if isinstance(X, (list, tuple)):
         return _of_rows(X)
     if hasattr(X, "__array__") and not hasattr(X, "toarray"):
@@ -175,8 +175,8 @@ def matrix(X: Any) -> NDArray[Any] | None:
     return None
 
 
-def _frame_columns(X: Any) -> list[Any]:
-    """By position: names may repeat."""
+def frame_columns(X: Any) -> list[Any]:
+    """The columns of a frame, by position: names may repeat."""
     if hasattr(X, "iloc"):
         return [X.iloc[:, j] for j in range(X.shape[1])]
     return [X[:, j] for j in range(X.shape[1])]
