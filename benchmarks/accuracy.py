@@ -32,8 +32,7 @@ def ordinary(X, y):
 
 
 def _quiet():
-    warnings.simplefilter("ignore", eptr.NotPrivateWarning)
-    warnings.simplefilter("ignore", eptr.NoReplyWarning)
+    warnings.simplefilter("ignore", eptr.EptrWarning)
 
 
 def parallel(task, arguments, label):

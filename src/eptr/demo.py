@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import NoReplyWarning, NotPrivateWarning
+from .errors import EptrWarning
 from .estimators.bayes import BayesClassifier
 from .estimators.kernel import KernelRegressor
 from .estimators.linear import LinearRegression
@@ -140,8 +140,7 @@ def draw(table: Table, path: str) -> None:
 
 def main() -> None:
     """Run, print, save."""
-    warnings.simplefilter("ignore", NotPrivateWarning)
-    warnings.simplefilter("ignore", NoReplyWarning)
+    warnings.simplefilter("ignore", EptrWarning)
     table = run()
     header = ["task", "epsilon", *METHODS, "refined / non-private", "paper / refined"]
     print(f"{header[0]:<18}{header[1]:>8}" + "".join(f"{h:>14}" for h in METHODS) + f"{header[-2]:>24}{header[-1]:>18}")

@@ -18,7 +18,7 @@ def dask_cluster(workers=2, **options):
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", **options) as cluster,
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", **options) as cluster,
         Client(cluster) as client,
     ):
         yield client

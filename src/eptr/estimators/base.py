@@ -196,7 +196,7 @@ class PrivateEstimator(BaseEstimator):
             rows.on_fault = partial(account.failed_check, self._variant)
         self.rows_per_person_ = self.rows_per_person
         for text in public_warnings(rows.n, rows.n_features, self.delta):
-            warnings.warn(text, SettingsWarning, stacklevel=6)
+            warnings.warn(text, SettingsWarning, stacklevel=5)
         return rows
 
     def _begin(self, cost: Cost, rows: Rows, *, charged_later: bool = False) -> NoiseSource:
@@ -211,7 +211,7 @@ class PrivateEstimator(BaseEstimator):
                 "random_state was given: this fit is reproducible and therefore not private. "
                 "Use random_state=None on real data.",
                 NotPrivateWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         account = self._account()
         if account is not None:
@@ -251,7 +251,7 @@ class PrivateEstimator(BaseEstimator):
                 "no reply: the private test did not release this fit, and predictions are the public fallback. "
                 f"More rows{other} a reply likelier.",
                 NoReplyWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _predict_rows(self, X: Any) -> NDArray[np.float64]:

@@ -99,8 +99,8 @@ class PublicEncoder(TransformerMixin, BaseEstimator):
     --------
     >>> rows = [["yes", "red"], ["no", "blue"]]
     >>> PublicEncoder([["no", "yes"], ["red", "white"]], missing="level").fit_transform(rows)
-    array([[0., 1., 1., 0., 0.],
-           [1., 0., 0., 0., 1.]])
+    array([[0., 1., 0., 1., 0., 0.],
+           [1., 0., 0., 0., 0., 1.]])
     """
 
     def __init__(self, levels: Any, drop_first: bool = False, missing: str = "raise") -> None:

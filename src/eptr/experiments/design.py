@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import NoReplyWarning, NotPrivateWarning, PrivacyError
+from ..errors import EptrWarning, PrivacyError
 
 __all__ = ["Experiment", "Method", "Record", "generator", "outcome"]
 
@@ -54,8 +54,7 @@ def generator(experiment: str, *parts: int) -> np.random.Generator:
 def outcome(model: Any, X: Any, y: Any, score: Callable[[Any], dict[str, float]]) -> dict[str, float]:
     """Fit and score; a method that refuses the setting counts as its fallback, without a reply."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotPrivateWarning)
-        warnings.simplefilter("ignore", NoReplyWarning)
+        warnings.simplefilter("ignore", EptrWarning)
         try:
             model.fit(X, y)
         except PrivacyError:

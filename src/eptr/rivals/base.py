@@ -53,7 +53,7 @@ class Rival:
             warnings.warn(
                 f"{type(self).__name__}(form={self.form!r}) is not private: {self.faults[self.form]}",
                 NotPrivateWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return self._begin(self.marked(cost), rows)  # type: ignore[attr-defined, no-any-return]
 

@@ -55,7 +55,7 @@ def _on_dask(path: str, scheduler: str | None, stack: ExitStack) -> DaskTable:
         raise InputError("engine='dask' needs dask and distributed; install them: pip install 'eptr[dask]'.") from None
     if scheduler is None:
         workers = max(1, min(os.cpu_count() or 1, 8))
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0")
+        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
         stack.enter_context(cluster)
         stack.enter_context(Client(cluster))
     else:
