@@ -19,9 +19,8 @@ DOUBT = 1.5  # standard deviations of Gram noise by which a direction's strength
 SIGNAL = 0.2  # a direction with less certain signal than this counts as noise
 # Printed with every table: nothing released tells whether it applies.
 CAUTION = (
-    "For roughly symmetric errors: with skewed, mostly zero, binary or count outcomes, skewed errors that grow with x, rare\n"
-    "dummies or a model that leaves something out the fit need not be least squares, nor its standard errors right\n"
-    "(docs/inference.md)."
+    "Trust this for roughly symmetric errors only. Skewed, mostly zero, binary or count outcomes, errors that grow with x,\n"
+    "rare dummies or a model that leaves something out: it need not be least squares, nor the errors right (docs/inference.md)."
 )
 
 
