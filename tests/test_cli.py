@@ -110,6 +110,7 @@ def test_fit_writes_a_model_and_a_report_and_predict_reads_it(eptr, files):
     assert code == 0
     assert "income" in out
     assert "(1, 1e-06)-differentially private" in out
+    assert "recorded nowhere" in out
     assert (files / "m.html").read_text().startswith("<!doctype html>")
     code, out, _ = eptr("predict", "m.json", "people.csv")
     assert code == 0
@@ -131,7 +132,9 @@ def test_fit_charges_a_ledger(eptr, files):
         "sqlite:///eptr-budget.db#study",
     )
     assert eptr(*words, "--out", "nowhere/m.json")[0] == 2  # before anything is charged
-    assert eptr(*words)[0] == 0
+    code, out, _ = eptr(*words)
+    assert code == 0
+    assert "recorded nowhere" not in out
     code, _, error = eptr(*words, "--force")
     assert code == 2
     assert "does not fit" in error

@@ -155,6 +155,8 @@ def fit(
     print(
         f"({epsilon:g}, {delta:g})-differentially private, replace-one neighbours." if seed is None else "NOT private."
     )
+    if ledger is None:
+        print("No ledger: this fit is recorded nowhere; --ledger sqlite:///FILE#DATASET counts it against a budget.")
     print(f"Model: {to}    Report: {page}")
 
 

@@ -17,6 +17,11 @@ __all__ = ["Summary", "standard_errors", "summarise"]
 Array = NDArray[np.float64]
 DOUBT = 1.5  # standard deviations of Gram noise by which a direction's strength may be overstated
 SIGNAL = 0.2  # a direction with less certain signal than this counts as noise
+# Printed with every table: nothing released tells whether it applies.
+CAUTION = (
+    "Trust this for roughly symmetric errors only. Skewed, mostly zero, binary or count outcomes, errors that grow with x,\n"
+    "rare dummies or a model that leaves something out: it need not be least squares, nor the errors right (docs/inference.md)."
+)
 
 
 def standard_errors(fit: RefinedFit, n: int) -> Array:
@@ -89,6 +94,7 @@ class Summary:
             f"({self.release.epsilon:g}, {self.release.delta:g})-differentially private, {self.release.neighbours} neighbours"
             + ("." if self.release.private else "; SEEDED, NOT PRIVATE."),
         ]
+        lines.append(CAUTION)
         if self.noisy_directions:
             lines.append(
                 f"WARNING: {self.noisy_directions} of {len(self.names)} directions of the design are mostly privacy noise, and "

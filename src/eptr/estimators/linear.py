@@ -49,8 +49,8 @@ class LinearRegression(LinearModel):
     fit_intercept : bool, default True
         A constant column of about x_bound/sqrt(p) is added.
     strategy : {"refined", "tight", "paper"}
-        "refined" never refuses and comes close to the non-private fit. "paper" clips y at
-        x_bound coef_bound, as its proof needs.
+        "refined" never refuses and comes close to the non-private fit if errors are roughly symmetric; where it does
+        not, see docs/inference.md. "paper" clips y at x_bound coef_bound, as its proof needs.
     rows_per_person : int, default 1
         Rows one person may own; every sensitivity grows by this factor.
     fallback : None or array

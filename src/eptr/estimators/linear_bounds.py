@@ -42,8 +42,8 @@ class Moments:
 def moments(rows: Rows, x_bound: float, y_bound: float, constant: float | None, *, weighted: bool = True) -> Moments:
     """One pass. The constant column ``constant`` comes last; None means no intercept. proof: moments
 
-    ``weighted``: a row beyond the bound is shortened together with its constant and its y, which weights it down
-    without bias. Otherwise, as published, x is projected alone.
+    ``weighted``: a row beyond the bound is shortened together with its constant and its y. That is a weight which depends
+    on x alone: no bias if E(y|x) is linear in x, another target if it is not. Otherwise, as published, x is projected alone.
     """
     x_grid, y_grid = product_grid(rows.n, max(x_bound, constant or 0.0)), product_grid(rows.n, y_bound)
     # To the nearest multiple: the grid grows with sqrt(n), and rounding toward zero would bias the sums of many rows.
