@@ -90,7 +90,10 @@ def _findings_table(findings: list[Any]) -> Table:
     from rich import box
     from rich.markup import escape
 
-    table = Table("claim", "attack", "measured", "verdict", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    # Widths for 100 columns: no name of a rival is cut, and the verdict is always whole.
+    for name, width in (("claim", 30), ("attack", 24), ("measured", 18), ("verdict", 17)):
+        table.add_column(name, min_width=width, no_wrap=name == "verdict")
     for finding in findings:
         colour = "bold red" if finding.wrong else "yellow" if finding.undecided else "green"
         words = [escape(text) for text in (finding.claim, finding.attack, finding.measured)]

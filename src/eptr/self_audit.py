@@ -73,7 +73,7 @@ def _release(strategy: str) -> Check:
     def run(effort: float) -> Finding:
         top = forecast_test(strategy, EPSILON, DELTA).certain
         results = [
-            measure_pair(_release_pair(strategy, 0.5 + share * top), int(1_000_000 * effort), k)
+            measure_pair(_release_pair(strategy, 0.5 + share * top), max(500_000, int(1_000_000 * effort)), k)
             for k, share in enumerate((0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.1))
         ]
         worst = max(results, key=lambda r: r.epsilon)
@@ -304,8 +304,11 @@ def _rivals() -> Iterator[Check]:
 
 
 def _rival(entrant: Entrant, estimator: Any, pairs: Callable[[int], Iterator[Pair]]) -> Check:
-    name = f"rival {entrant.name}"
-    return Check(name, lambda effort: estimator_finding(name, estimator, pairs, EPSILON, effort, not entrant.private))
+    claim = entrant.name
+    return Check(
+        f"rival {claim}",
+        lambda effort: estimator_finding(claim, estimator, pairs, EPSILON, effort, not entrant.private),
+    )
 
 
 _ALL = [

@@ -9,6 +9,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -159,7 +160,11 @@ def type_checks() -> Iterator[Check]:
 def _types(name: str, model: Any, rows: Any, place: str, guilty: bool = False) -> Check:
     def run(effort: float) -> Finding:
         found = search_types(model, rows, place)
-        said = next(iter(found.faults.values())) if found.convicts else f"{found.closest:.3f} of claim"
+        said = (
+            shorten(next(iter(found.faults.values())), 60, placeholder=" ...")
+            if found.convicts
+            else f"{found.closest:.3f} of claim"
+        )
         return Finding(name, f"mixed types, {found.pairs} pairs", said, found.convicts, guilty)
 
     return Check(f"types: {name}", run)
@@ -197,13 +202,17 @@ def _artefacts(name: str, parts: list[Part], guilty: bool = False, pairs_at_leas
 
 
 def _pairs(labels: int) -> list[Any]:
-    """Hard neighbours, and one whose row is no longer valid; some large enough for a test to reply."""
+    """Hard neighbours, one whose row is no longer valid, and one so clear that every private test replies."""
     rng = np.random.default_rng(1)
-    pairs = [neighbours(rng, n, 2, labels) for n in (12, 12, 400)]
+    pairs = [neighbours(rng, n, 2, labels) for n in (12, 400)]
     (X, y), _ = neighbours(rng, 400, 2, labels)
     other = X.copy()
     other[0, 0] = math.nan
-    return [*pairs, ((X, y), (other, y))]
+    corners = rng.choice([-0.5, 0.5], size=(3_000, 2))
+    clear = np.arange(3_000) % labels if labels else corners @ [1.0, -0.5] + 0.1 * rng.normal(size=3_000)
+    moved, target = corners.copy(), clear.copy()
+    moved[0], target[0] = -corners[0], 0
+    return [*pairs, ((X, y), (other, y)), ((corners, clear), (moved, target))]
 
 
 def _fitter(model: Any) -> Fit:

@@ -18,7 +18,7 @@ from ..privacy.gaussian import gaussian_mu
 from ..privacy.mechanism import Cost, Release
 from ..privacy.noise import noise_source
 
-__all__ = ["BoxDraw", "CommonTypeCounts", "NoisyCounts", "TalkativeCounts", "WarningCounts"]
+__all__ = ["BoxDraw", "CommonTypeCounts", "NoisyCounts", "TalkativeCounts", "WarningCounts", "float_lattice_point"]
 
 Array = NDArray[np.float64]
 
@@ -105,6 +105,15 @@ class WarningCounts(NoisyCounts):
         return counts
 
 
+def float_lattice_point(low: Any, high: Any, uniform: Any) -> Array:
+    """Bad: a "uniform" point of a box in floats, ``uniform`` in 2**-53 {0, ..., 2**53 - 1}.
+
+    The outputs lie on a lattice that the corners of the box, hence the rows, determine: one output can tell which box it
+    is from. With low = -4 and high = 4 every output is a multiple of 2**-50; with other corners hardly any is.
+    """
+    return np.asarray(low + (high - low) * uniform)
+
+
 class BoxDraw:
     """Bad: a uniform point of a box around the middle of many small fits, drawn as low + (high - low) u.
 
@@ -135,7 +144,7 @@ class BoxDraw:
         i = min(int(np.searchsorted(self.cumulative, rng.random(), side="right")), len(self.low) - 1)
         inner = (self.low[i + 1], self.high[i + 1]) if i + 1 < len(self.low) else (math.inf, -math.inf)
         while True:
-            point = float(self.low[i] + (self.high[i] - self.low[i]) * rng.random())
+            point = float(float_lattice_point(self.low[i], self.high[i], rng.random()))
             if not inner[0] <= point <= inner[1]:
                 return point
 
@@ -144,10 +153,9 @@ class BoxDraw:
         found = np.zeros(len(points), dtype=bool)
         flat = np.reshape(points, len(points))
         for low, high in {*zip(self.low.tolist(), self.high.tolist(), strict=True)}:
-            width = high - low
-            if width > 0.0:
-                nearest = np.rint((flat - low) / width * 2.0**53)
+            if high > low:
+                nearest = np.rint((flat - low) / (high - low) * 2.0**53)
                 for step in range(-4, 5):  # a quotient of two roundings: a few units off at most
                     u = np.clip(nearest + step, 0.0, 2.0**53 - 1.0) * 2.0**-53
-                    found |= low + width * u == flat
+                    found |= float_lattice_point(low, high, u) == flat
         return found
