@@ -62,7 +62,7 @@ def class_methods(epsilon, seed, x_bound, c0):
         "DPNB (pure)": rivals.DPNB(**common),
         "DPNB, by coordinates (pure)": rivals.DPNB(**common, form="coordinates"),
         "DPNB, published (NOT private)": rivals.DPNB(**common, form="literature"),
-        "DPNBSS (pure)": rivals.DPNBSS(**common),
+        "DPNBSS (not verified)": rivals.DPNBSS(**common),
         "DPNBSS, Gaussian": rivals.DPNBSS(**common, form="gaussian"),
         "DPNBSS, published (NOT private)": rivals.DPNBSS(**common, form="literature"),
     }

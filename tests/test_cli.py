@@ -8,6 +8,9 @@ import sys
 
 import pytest
 
+from eptr import Ledger
+from eptr.privacy.mechanism import Cost
+
 
 @pytest.fixture
 def eptr(tmp_path):
@@ -42,6 +45,7 @@ def test_a_ledger_from_creation_to_verification(eptr, tmp_path):
     assert "#study@1" in out
     assert "1.2" in eptr("ledger", "show")[1]
     assert "4 x tight" in eptr("ledger", "history", "study")[1]
+    assert "accepts proven" in eptr("ledger", "history", "study")[1]
     assert [e["kind"] for e in json.loads(eptr("ledger", "export", "study")[1])] == ["create", "reserve"]
     assert eptr("ledger", "export", "study", "--to", "chain.json")[0] == 0
     assert json.loads((tmp_path / "chain.json").read_text())[0]["what"] == "create"
@@ -52,6 +56,25 @@ def test_a_ledger_from_creation_to_verification(eptr, tmp_path):
     code, _, error = eptr("ledger", "verify", "study", "--head", "0" * 64)
     assert code == 2
     assert "shortened" in error
+
+
+def test_a_ledger_shows_bases_and_failed_checks(eptr, tmp_path):
+    words = ("ledger", "create", "study", "--epsilon", "3", "--delta", "1e-5")
+    code, _, error = eptr(*words, "--accept", "believed")
+    assert code == 2
+    assert "accept" in error
+    assert eptr(*words, "--accept", "not verified", "--checks", "2")[0] == 0
+    ledger = Ledger(f"sqlite:///{tmp_path}/eptr-budget.db#study")
+    ledger.charge(Cost(0.5, 1e-7, "basic", 0.0, basis="cited", theorem="Theorem 1"), private=True)
+    for _ in range(2):
+        ledger.failed_check("LinearRegression domain")
+    lines = eptr("ledger", "history", "study")[1].splitlines()
+    assert sum("failed check" in line for line in lines) == 2
+    assert any("basic" in line and "cited" in line for line in lines)
+    assert any("accepts not verified" in line for line in lines)
+    row = next(line for line in eptr("ledger", "show")[1].splitlines() if "study" in line)
+    assert [cell.strip() for cell in row.strip("│ ").split("│")][3] == "1"
+    assert "3 others" in eptr("ledger", "verify", "study")[1]
 
 
 @pytest.mark.parametrize(
@@ -125,13 +148,13 @@ def test_plan_needs_no_data(eptr):
     ("words", "message"),
     [
         (("nowhere.csv", "--target", "score", "--bounds", "bounds.toml"), "nowhere.csv does not exist"),
-        (("people.csv", "--target", "weight", "--bounds", "bounds.toml"), "no column 'weight'"),
+        (("people.csv", "--target", "weight", "--bounds", "bounds.toml"), "target 'weight' is not among the 3 columns"),
         (("people.csv", "--target", "score", "--bounds", "none.toml"), "none.toml does not exist"),
-        (("people.csv", "--target", "score", "--bounds", "short.toml"), "[columns.income]"),
+        (("people.csv", "--target", "score", "--bounds", "short.toml"), "column 2; describe it"),
         (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--model", "bayes"), "levels"),
         (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--model", "tree"), "'tree'"),
         (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--epsilon", "0"), "epsilon"),
-        (("text.csv", "--target", "score", "--bounds", "bounds.toml"), "column 'age' holds text"),
+        (("text.csv", "--target", "score", "--bounds", "bounds.toml"), "column 'age' of text.csv has missing values, or text"),
         (("empty.csv", "--target", "score", "--bounds", "bounds.toml"), "empty"),
         (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--out", "m.html"), "must end in .json"),
         (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--out", "short.toml"), "must end in .json"),

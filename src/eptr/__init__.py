@@ -16,8 +16,10 @@ _HOME = {
     "BayesClassifier": "estimators.bayes",
     "BoundError": "errors",
     "BudgetError": "errors",
+    "DomainError": "errors",
     "EngineError": "errors",
     "EptrError": "errors",
+    "EptrWarning": "errors",
     "InputError": "errors",
     "Ledger": "accounting.ledger",
     "LedgerError": "errors",
@@ -30,6 +32,7 @@ _HOME = {
     "PublicEncoder": "estimators.preprocessing",
     "PublicScaler": "estimators.preprocessing",
     "Release": "privacy.mechanism",
+    "SettingsWarning": "errors",
     "compose": "accounting.compose",
     "from_json": "persistence",
     "gaussian_epsilon": "privacy.gaussian",
@@ -37,7 +40,7 @@ _HOME = {
     "gaussian_mu": "privacy.gaussian",
     "ladder": "privacy.ladder",
     "privacy_profile": "privacy.profile",
-    "release": "privacy.mechanism",
+    "release": "accounting.release",
 }
 
 __all__ = ["__version__", *sorted(_HOME)]

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError
-from .rows.table import cache_blocks
+from .errors import DomainError, InputError, no_column
+from .rows.ingest import label, numbers
+from .rows.labels import Labels
+from .rows.table import cache_blocks, plain_column
 
-__all__ = ["PublicBounds", "ScaledColumns", "is_range", "level_codes", "numbers", "plain_columns"]
+__all__ = ["PublicBounds", "ScaledColumns", "is_range", "level_codes", "plain_columns"]
 
 Array = NDArray[np.float64]
 
@@ -72,7 +74,7 @@ class PublicBounds:
         for name, bound in self.columns.items():
             if is_range(bound):
                 low, high = bound
-                values = numbers(table[name], name)
+                values = numbers(table[name])
                 known = np.isfinite(values)
                 parts.append((values - 0.5 * (low + high)) / (0.5 * (high - low)))
             else:
@@ -80,8 +82,12 @@ class PublicBounds:
                 known = codes >= 0
                 parts += [np.where(known, codes == k, np.nan) for k in range(1, len(bound))]
             if not drop and not known.all():
-                what = "missing values" if is_range(bound) else "a level that is not declared, or missing values"
-                raise InputError(
+                what = (
+                    "missing values, or text"
+                    if is_range(bound)
+                    else "a level that is not declared, or missing values"
+                )
+                raise DomainError(
                     f"column {name!r} of {where} has {what}; mend it, or give such rows no weight (--invalid drop)."
                 )
         return np.column_stack(parts).astype(float)
@@ -90,7 +96,7 @@ class PublicBounds:
         """An error if a column is not among these."""
         missing = [name for name in self.columns if name not in names]
         if missing:
-            raise InputError(f"{where} has no column {missing[0]!r}; its columns are {sorted(names)}.")
+            raise InputError(no_column(f"{missing[0]!r}, which the bounds describe,", len(names), where))
 
     def scales(self) -> list[tuple[float, float]]:
         """(middle, half length) of every column of the matrix; (0, 1) for a level."""
@@ -153,7 +159,7 @@ class ScaledColumns:
         if self.classes is not None:
             return X, level_codes(table[self.target], self.classes.tolist())
         low, high = self.bounds.target
-        return X, (numbers(table[self.target], self.target) - 0.5 * (low + high)) / (0.5 * (high - low))
+        return X, (numbers(table[self.target]) - 0.5 * (low + high)) / (0.5 * (high - low))
 
     def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
         """As a pass over a table wants them."""
@@ -161,50 +167,23 @@ class ScaledColumns:
             yield self.scaled(plain_columns(batch.slice(part.start, part.stop - part.start), self.columns))
 
 
-def plain_columns(batch: Any, names: list[str]) -> dict[str, NDArray[Any]]:
-    """Columns of a record batch as numpy arrays: numbers with NaN, text with None."""
-    import pyarrow as pa
-
-    found = {}
-    for name in names:
-        column = batch.column(batch.schema.get_field_index(name))
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        whole = pa.types.is_integer(column.type) and column.null_count > 0  # else a level 1 would read 1.0
-        values = np.array(column.to_pylist(), dtype=object) if whole else column.to_numpy(zero_copy_only=False)
-        found[name] = np.asarray(values)
-    return found
+def plain_columns(batch: Any, names: list[str]) -> dict[str, Any]:
+    """Columns of a record batch, in types whose values can be read one by one."""
+    return {name: plain_column(batch, name) for name in names}
 
 
-def level_codes(column: NDArray[Any], levels: Sequence[str]) -> NDArray[np.int64]:
-    """Positions in ``levels`` of the values as text; -1 for one that is not among them."""
-    position = {level: k for k, level in enumerate(levels)}
-
-    def code(value: Any) -> int:
-        found = position.get(str(value), -1)
-        if found < 0 and isinstance(value, float) and value.is_integer():  # a whole number beside a missing one
-            found = position.get(str(int(value)), -1)
-        return found
-
-    return np.array([code(v) for v in column.tolist()], dtype=np.int64)
-
-
-def numbers(column: NDArray[Any], name: str) -> Array:
-    """A column as floats; empty cells are NaN."""
-    if column.dtype.kind in "fiub":
-        return column.astype(float)
-    try:
-        return np.array([math.nan if v is None or v == "" else float(v) for v in column], dtype=float)
-    except (TypeError, ValueError):
-        pass
-    raise InputError(f"column {name!r} holds text; declare its levels in the bounds file, or remove it.")
+def level_codes(column: Any, levels: Sequence[str]) -> NDArray[np.int64]:
+    """Positions in ``levels``, in the order they have there; -1 for a value that is not among them."""
+    labels = Labels(np.array(levels, dtype=object))
+    return labels.codes(column)
 
 
 def _bound(where: str, value: Any) -> Any:
     if isinstance(value, dict) and set(value) == {"levels"}:
         levels = value["levels"]
-        if not isinstance(levels, list) or len(levels) < 2 or len({str(v) for v in levels}) != len(levels):
-            raise InputError(f"{where} levels must be a list of at least two different values.")
+        keys = {label(v) for v in levels} if isinstance(levels, list) else set()
+        if len(keys) < 2 or len(keys) != len(levels) or None in keys:
+            raise InputError(f"{where} levels must be a list of at least two different values (different as numbers, if they are some).")
         return [str(v) for v in levels]
     if not isinstance(value, dict) or set(value) != {"min", "max"}:
         raise InputError(f"{where} must have min and max, or levels.")

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from .accounting.chain import accepted
 from .accounting.filter import MIXING
 from .accounting.ledger import Ledger
 
@@ -34,9 +35,13 @@ def create(
     mixing: Annotated[
         float, typer.Option(help="Share of delta kept for mixing kinds after a refined release.")
     ] = MIXING,
+    accept: Annotated[
+        str, typer.Option(help="Weakest basis of a guarantee charged here: proven, cited or 'not verified'.")
+    ] = "proven",
+    checks: Annotated[int, typer.Option(help="Failed checks of rows against the declared domain it admits.")] = 1,
 ) -> None:
     """Open a dataset with a total budget."""
-    Ledger(place).create(dataset, epsilon, delta, simulation=simulation, mixing=mixing)
+    Ledger(place).create(dataset, epsilon, delta, simulation=simulation, mixing=mixing, accept=accept, checks=checks)
     out.print(
         f"{dataset}: ({epsilon:g}, {delta:g}). Charge it with ledger={f'{place}#{dataset}'!r}.",
         markup=False,
@@ -52,19 +57,25 @@ def show(dataset: Annotated[str, typer.Argument(help="Only this one.")] = "", pl
     for name in [dataset] if dataset else ledger.datasets():
         total = ledger.total(name)
         left = str(ledger.remaining(name)).removeprefix("left: ")
-        table.add_row(name, f"{total.epsilon:g}", f"{total.delta:g}", str(len(ledger.history(name)) - 1), left)
+        releases = sum(entry.kind not in ("create", "check") for entry in ledger.history(name))
+        table.add_row(name, f"{total.epsilon:g}", f"{total.delta:g}", str(releases), left)
     out.print(table)
 
 
 @ledger_app.command()
 def history(dataset: Dataset, place: Place = HERE) -> None:
-    """Every entry of a dataset: when, who, what, at which cost."""
-    table = Table("entry", "time (UTC)", "who", "what", "kind", "epsilon", "delta", "mu")
+    """Every entry of a dataset: when, who, what, at which cost, and what its guarantee rests on."""
+    table = Table("entry", "time (UTC)", "who", "what", "kind", "epsilon", "delta", "mu", "basis")
     for entry in Ledger(place).history(dataset):
         cost = entry.content
+        first = (str(entry.number), f"{entry.time:%Y-%m-%d %H:%M:%S}", entry.who, entry.what)
+        if entry.kind == "check":  # an answer that costs no epsilon
+            table.add_row(*first, "failed check", "", "", "", "")
+            continue
         kind = entry.kind if entry.kind != "charge" else str(cost["kind"])
         numbers = (f"{cost['epsilon']:g}", f"{cost['delta']:g}", f"{cost.get('mu') or 0.0:.4g}")
-        table.add_row(str(entry.number), f"{entry.time:%Y-%m-%d %H:%M:%S}", entry.who, entry.what, kind, *numbers)
+        basis = f"accepts {accepted(entry)[-1]}" if entry.kind == "create" else entry.basis or "unknown"
+        table.add_row(*first, kind, *numbers, basis)
     out.print(table)
 
 

@@ -13,12 +13,16 @@ __all__ = [
     "EptrError",
     "InputError",
     "BoundError",
+    "DomainError",
     "PrivacyError",
     "BudgetError",
     "LedgerError",
     "EngineError",
+    "EptrWarning",
     "NoReplyWarning",
     "NotPrivateWarning",
+    "SettingsWarning",
+    "no_column",
     "positive",
     "probability",
     "sensible",
@@ -35,6 +39,10 @@ class InputError(EptrError, ValueError):
 
 class BoundError(InputError):
     """A public bound is missing: only the user can say what is known before seeing the data."""
+
+
+class DomainError(InputError, TypeError):
+    """A row lies outside the declared domain; the check is an answer about the rows, so a ledger records it."""
 
 
 class PrivacyError(EptrError, ValueError):
@@ -56,12 +64,20 @@ class EngineError(EptrError, RuntimeError):
     """
 
 
-class NoReplyWarning(UserWarning):
+class EptrWarning(UserWarning):
+    """Root of every warning; none depends on the value of a row but "no reply", which is part of the answer."""
+
+
+class NoReplyWarning(EptrWarning):
     """The private test answered "no reply"; predictions come from the public fallback."""
 
 
-class NotPrivateWarning(UserWarning):
+class NotPrivateWarning(EptrWarning):
     """A seed was given: reproducible noise is for experiments and protects nobody."""
+
+
+class SettingsWarning(EptrWarning):
+    """Public numbers (rows, columns, delta) promise a weak guarantee or a useless answer."""
 
 
 def positive(name: str, value: object, *, below: float = math.inf) -> float:
@@ -86,3 +102,8 @@ def sensible(name: str, bound: float) -> float:
     if not 1e-100 <= bound <= 1e100:
         raise BoundError(f"{name} must be between 1e-100 and 1e100, got {bound!r}; rescale the data.")
     return bound
+
+
+def no_column(what: str, columns: int, where: str = "X") -> str:
+    """A name that is not there, without quoting those that are: in a file without a header they are somebody's values."""
+    return f"{what} is not among the {columns} columns of {where}; if it should be, is the first line of the file a header?"

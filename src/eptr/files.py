@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bounds import PublicBounds, ScaledColumns, is_range, plain_columns
-from .errors import InputError
+from .errors import DomainError, InputError, no_column
 from .estimators.bayes import BayesClassifier
 from .estimators.kernel import KernelRegressor
 from .estimators.linear import LinearRegression
 from .persistence import from_json
-from .rows.engine import Engine
+from .rows.engine import Engine, Partial, Pass
 from .rows.memory import MemoryRows
 from .rows.sources import open_path
 from .rows.table import Table, TableRows
@@ -106,15 +107,17 @@ class FileModel:
             raise InputError(f"model must be one of {MODELS}, got {kind!r}.")
         names = list(data) if isinstance(data, dict) else data.columns
         if target not in names:
-            raise InputError(f"{where} has no column {target!r} to predict; its columns are {sorted(names)}.")
+            raise InputError(no_column(f"the target {target!r}", len(names), where))
         if target in bounds.columns:
             raise InputError(
                 f"the target {target!r} is among the columns of the bounds file; describe it under [target]."
             )
-        extra = sorted(set(names) - set(bounds.columns) - {target} - set(bounds.ignore))
+        known = {*bounds.columns, *bounds.ignore, target}
+        extra = [place for place, name in enumerate(names, start=1) if name not in known]
         if extra:
             raise InputError(
-                f"the bounds file says nothing about column {extra[0]!r}; add [columns.{extra[0]}], or ignore = [{extra[0]!r}]."
+                f"the bounds file says nothing about {len(extra)} of the {len(names)} columns of {where}, the first of them "
+                f"column {extra[0]}; describe it under [columns.NAME], or name it in ignore = [...]."
             )
         if bounds.target is None:
             what = "levels" if kind == "bayes" else "min and max"
@@ -125,11 +128,8 @@ class FileModel:
         drop = settings.get("invalid") == "drop"
         layout = ScaledColumns(bounds, target, where, drop)
         estimator = _estimator(kind, bounds, settings)
-        if isinstance(data, dict):
-            rows: Engine = MemoryRows(*layout.scaled(data), drop_invalid=drop)
-            rows.classes = layout.classes
-        else:
-            rows = TableRows(data, layout, drop_invalid=drop)
+        in_memory = isinstance(data, dict)
+        rows: Engine = _CsvRows(data, layout, drop) if in_memory else TableRows(data, layout, drop_invalid=drop)  # type: ignore[arg-type]
         return cls(kind, target, rows.n, bounds, estimator.fit(rows, None))
 
     def predict(self, data: Data, where: str) -> NDArray[Any]:
@@ -199,6 +199,25 @@ class FileModel:
         if schema != SCHEMA:
             raise InputError(f"the model has schema {schema!r}; this version of eptr reads {SCHEMA!r}.")
         return cls(*parts, from_json(json.dumps(model)))
+
+
+class _CsvRows(Engine):
+    """The columns of a CSV file, scaled in the first pass: what is wrong with them is found there, as everywhere."""
+
+    def __init__(self, data: dict[str, NDArray[Any]], layout: ScaledColumns, drop_invalid: bool) -> None:
+        self.data, self.layout, self.drop_invalid = data, layout, drop_invalid
+        self.n, self.n_features = len(data[layout.target]), layout.n_features
+        self.classes, self.codes = layout.classes, layout.classes is not None
+
+    @cached_property
+    def _scaled(self) -> MemoryRows:
+        return MemoryRows(*self.layout.scaled(self.data), drop_invalid=self.drop_invalid)
+
+    def _partials(self, task: Pass) -> Iterable[Partial]:
+        try:
+            return self._scaled._partials(task)
+        except DomainError as error:
+            return [(None, 0, 0.0, str(error))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,10 @@ def from_json(text: str) -> Any:
     estimator = model(**{k: _decode(v) for k, v in content["settings"].items()})
     for key, value in content["fitted"].items():
         setattr(estimator, key, _decode(value))
+    # Version 0.1 did not write what a guarantee rests on; a rival still knows it of its form.
+    if "basis" not in content["fitted"]["release_"]["cost"] and hasattr(estimator, "marked"):
+        found: Release = estimator.release_
+        estimator.release_ = replace(found, cost=estimator.marked(found.cost))
     return estimator
 
 
@@ -114,6 +119,13 @@ _HOW = {
 }
 
 
+_RESTS = {
+    "proven": "The guarantee is proven in the library's repository.",
+    "cited": "The guarantee rests on a published theorem that was cited, not re-proven: {}",
+    "not verified": "The guarantee was not verified: {}",
+}
+
+
 def privacy_statement(estimator: Any) -> str:
     """Two paragraphs: the guarantee, and what it does not cover."""
     r: Release = estimator.release_
@@ -136,7 +148,8 @@ def privacy_statement(estimator: Any) -> str:
         f"replacing {unit} of the dataset by any other changes the probability of every possible published outcome by at",
         f"most a factor exp({r.epsilon:g}) = {math.exp(min(r.epsilon, 700)):.3g}, up to an additional {r.delta:g}.",
         f"{_HOW.get(r.strategy, f'The method known in the literature as {r.strategy} form, was used')}. The noise was drawn",
-        "exactly, from a cryptographic source.",
+        f"{'exactly, ' if r.basis == 'proven' else ''}from a cryptographic source.",
+        _RESTS[r.basis].format(r.theorem),
         *([] if r.replied else [silent]),
     ]
     labels = ", and so were the class labels" if hasattr(estimator, "classes_") else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -138,3 +139,55 @@ def _largest_pure(total, level, mu):
 def test_costs_without_sense_are_refused(cost):
     with pytest.raises(PrivacyError):
         check_cost(cost)
+
+
+@pytest.mark.parametrize("strategy", ["tight", "paper", "ptr"])
+def test_what_mechanisms_claim_holds(strategy):
+    for epsilon, delta in ((0.05, 1e-3), (1.0, 1e-6), (4.0, 1e-9)):
+        check_cost(forecast_test(strategy, epsilon, delta).cost)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "change"),
+    [
+        ("tight", lambda c: {"mu": c.mu * 1.06}),  # less noise than the Gaussian alone would need
+        ("tight", lambda c: {"epsilon": c.epsilon * 0.9}),
+        ("tight", lambda c: {"delta": c.delta * 0.1}),
+        ("tight", lambda c: {"p0": c.delta * 1.01}),
+        ("tight", lambda c: {"p0": None}),
+        ("tight", lambda c: {"p0": 0.0}),
+        ("tight", lambda c: {"delta": 0.0}),
+        ("tight", lambda c: {"mu": 0.0}),
+        ("tight", lambda c: {"epsilon": 1e300}),
+        ("paper", lambda c: {"epsilon": 1e300, "mu": 1e200}),
+        ("paper", lambda c: {"mu": c.mu * 10.0}),
+        ("paper", lambda c: {"mu": 0.0}),
+        ("ptr", lambda c: {"mu": c.mu * 2.0}),  # all of epsilon for the noise, as printed: 1.1e-4 instead of 1e-6
+        ("ptr", lambda c: {"delta": c.delta * 0.5}),
+        ("ptr", lambda c: {"delta": 0.0}),
+    ],
+)
+def test_a_tested_cost_that_claims_less_than_it_spends_is_refused(strategy, change):
+    cost = forecast_test(strategy, 1.0, 1e-6).cost
+    with pytest.raises(PrivacyError, match="does not keep its claim"):
+        check_cost(replace(cost, **change(cost)))
+
+
+@pytest.mark.parametrize("count", [3, 7, 49])
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.3])
+def test_many_parts_are_checked_one_by_one(count, epsilon):
+    one = forecast_test("tight", epsilon, 1e-6).cost
+    spent = Budget.total([Budget(epsilon, 1e-6)] * count)
+    whole = replace(one, epsilon=spent.epsilon, delta=spent.delta, parts=count)
+    check_cost(whole)
+    with pytest.raises(PrivacyError, match="does not keep its claim"):
+        check_cost(replace(whole, parts=2 * count))
+
+
+def test_a_basis_must_be_known_and_a_citation_must_name_its_theorem():
+    cost = Cost(1.0, 1e-6, "basic", 0.0)
+    check_cost(replace(cost, basis="cited", theorem="Theorem 1 of somebody: rows are bounded."))
+    check_cost(replace(cost, basis="not verified"))
+    for wrong in ({"basis": "believed"}, {"basis": ""}, {"basis": "cited"}, {"basis": "cited", "theorem": "  "}):
+        with pytest.raises(PrivacyError, match="basis"):
+            check_cost(replace(cost, **wrong))

@@ -12,8 +12,10 @@ import sys
 import tempfile
 import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +26,9 @@ import eptr
 from eptr import Adapter, BudgetError, InputError, Ledger, LedgerError, LinearRegression, PrivacyError
 from eptr.accounting import ledger as ledger_module
 from eptr.accounting import store
+from eptr.accounting.ledger import open_account
 from eptr.privacy.mechanism import Cost, forecast_test
+from eptr.privacy.noise import ExactNoise
 
 from . import postgres
 from .soak import soak
@@ -84,9 +88,16 @@ def test_every_door_takes_a_ledger(study):
     mean = Adapter(lambda x: float(np.mean(np.clip(x, 0, 1))), len, 1.0, lambda b: 1 / b)
     mean.release(X[:, 0], 0.1, 1e-7, ledger=study.url)
     eptr.release(eptr.Proposal([0.0], 1.0, 1e9), 0.1, 1e-7, ledger=study)
-    assert len(study.history()) == 5
-    with pytest.raises(InputError, match=r"eptr\.Ledger"):
-        eptr.release(eptr.Proposal([0.0], 1.0, 1e9), 0.1, 1e-7, ledger=study.url)
+    eptr.release(eptr.Proposal([0.0], 1.0, 1e9), 0.1, 1e-7, ledger=study.url)
+    assert [e.what for e in study.history()[4:]] == ["tight", "tight"]
+    with pytest.raises(InputError, match="name the dataset"):
+        eptr.release(eptr.Proposal([0.0], 1.0, 1e9), 0.1, 1e-7, ledger=study.url.partition("#")[0])
+    with pytest.raises(InputError, match="ledger must be"):
+        eptr.release(eptr.Proposal([0.0], 1.0, 1e9), 0.1, 1e-7, ledger=3)
+    reserved = study.reserve(study.dataset, count=1, epsilon=0.1, delta=1e-7)
+    eptr.release(eptr.Proposal([0.0], 1.0, 1e9), 0.1, 1e-7, ledger=reserved)
+    with pytest.raises(BudgetError, match="all 1 releases"):
+        eptr.release(eptr.Proposal([0.0], 1.0, 1e9), 0.1, 1e-7, ledger=reserved)
 
 
 @pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
@@ -203,6 +214,11 @@ def test_arguments_are_named(place, name):
         (lambda: ledger.create(name, -1.0, 1e-6), "epsilon"),
         (lambda: ledger.create(name, 1.0, 2.0), "delta"),
         (lambda: ledger.create(name, 1.0, 1e-6, mixing=2.0), "mixing"),
+        (lambda: ledger.create(name, 1.0, 1e-6, accept="believed"), "accept"),
+        (lambda: ledger.create(name, 1.0, 1e-6, checks=-1), "checks"),
+        (lambda: ledger.create(name, 1.0, 1e-6, checks=True), "checks"),
+        (lambda: ledger.admit_check(), "name the dataset"),
+        (lambda: ledger.failed_check(), "name the dataset"),
         (lambda: ledger.charge(COST, private=True), "name the dataset"),
         (lambda: ledger.reserve(name, 0, 1.0, 1e-6), "count"),
         (lambda: Ledger(3), "string"),
@@ -423,6 +439,11 @@ COST_FIELDS = {"epsilon": 50.0, "delta": 1e-6, "kind": "basic", "mu": 0.0, "p0":
             "below their price",
         ),
         ("gift", COST_FIELDS, "neither"),
+        ("charge", COST_FIELDS | {"private": True, "basis": "cited", "theorem": "mine"}, "does not accept"),
+        ("charge", COST_FIELDS | {"private": True, "basis": "believed", "theorem": ""}, "no sense"),
+        ("charge", COST_FIELDS | {"private": True, "kind": "ladder", "mu": 90.0, "p0": 1e-7}, "no sense"),
+        ("check", {"answer": "failed", "row": 7}, "no sense"),
+        ("check", {}, "no sense"),
         ("charge", {}, "no sense"),
         ("charge", COST_FIELDS | {"private": True}, "totals"),
     ],
@@ -444,6 +465,179 @@ def test_a_changed_reservation_cannot_be_drawn_on(file):
     raw.close()
     with pytest.raises(LedgerError, match="entry 1"):
         Ledger(reserved.url).charge(forecast_test("tight", 0.5, 1e-6).cost, private=True)
+
+
+# What a guarantee rests on.
+
+CITED = Cost(0.5, 1e-7, "basic", 0.0, basis="cited", theorem="Theorem 1 of somebody: rows are bounded.")
+OPEN = Cost(0.5, 1e-7, "basic", 0.0, basis="not verified", theorem="the floats")
+
+
+@pytest.mark.parametrize(("accept", "admitted"), [("proven", 1), ("cited", 2), ("not verified", 3)])
+def test_a_dataset_takes_the_bases_it_was_created_for(place, name, accept, admitted):
+    ledger = Ledger(place)
+    ledger.create(name, epsilon=3.0, delta=1e-5, accept=accept)
+    account = ledger.account(name)
+    for k, cost in enumerate((COST, CITED, OPEN)):
+        if k < admitted:
+            account.check(cost, private=True)
+            entry = account.charge(cost, private=True)
+            assert (entry.basis, entry.content["theorem"]) == (cost.basis, cost.theorem)
+            continue
+        for act in (account.check, account.charge):
+            with pytest.raises(PrivacyError, match=f"accept='{cost.basis}'"):
+                act(cost, private=True)
+    assert [e.basis for e in account.history()] == ["", "proven", "cited", "not verified"][: 1 + admitted]
+    account.verify()
+
+
+def test_nothing_is_drawn_for_a_basis_that_is_not_accepted(study, place, name, monkeypatch):
+    X, y = data()
+    fit = eptr.rivals.DPJL(0.5, 1e-7, x_bound=3.0, y_bound=2.0, ledger=study.url)
+    with monkeypatch.context() as patch:
+        patch.setattr(ExactNoise, "laplace", lambda *_: pytest.fail("noise was drawn"))
+        with pytest.raises(PrivacyError, match="--accept 'cited'"):
+            fit.fit(X, y)
+    assert len(study.history()) == 1
+    Ledger(place).create(name + "-cited", epsilon=3.0, delta=1e-5, accept="cited")
+    fit.set_params(ledger=f"{place}#{name}-cited").fit(X, y)
+    last = Ledger(place).history(name + "-cited")[-1]
+    assert (last.basis, last.content["theorem"]) == (fit.release_.basis, fit.release_.theorem)
+    assert "Sheffet" in fit.release_.theorem
+
+
+def test_a_reservation_has_the_basis_of_its_releases(study, place, name, monkeypatch):
+    def cited(*arguments):
+        found = forecast_test(*arguments)
+        return replace(found, cost=replace(found.cost, basis="cited", theorem="Theorem 1"))
+
+    Ledger(place).create(name + "-cited", epsilon=3.0, delta=1e-5, accept="cited")
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger_module, "forecast_test", lambda strategy, *budget: cited(strategy, *budget))
+        with pytest.raises(PrivacyError, match="accept='cited'"):
+            study.reserve(study.dataset, count=2, epsilon=0.5, delta=1e-6)
+        reserved = Ledger(place).reserve(name + "-cited", count=2, epsilon=0.5, delta=1e-6)
+    assert Ledger(place).history(name + "-cited")[-1].basis == "cited"
+    with pytest.raises(BudgetError, match="differs"):
+        Ledger(reserved.url).charge(forecast_test("tight", 0.5, 1e-6).cost, private=True)
+    Ledger(reserved.url).charge(cited("tight", 0.5, 1e-6).cost, private=True)
+    Ledger(place).verify(name + "-cited")
+
+
+# Failed domain checks.
+
+
+@pytest.mark.parametrize("checks", [0, 1, 3])
+def test_failed_domain_checks_are_counted_and_cost_nothing(place, name, checks):
+    ledger = Ledger(place)
+    ledger.create(name, epsilon=3.0, delta=1e-5, checks=checks)
+    account = open_account(f"{place}#{name}", "LinearRegression")
+    account.charge(COST, private=True)
+    before = ledger.remaining(name)
+    for _ in range(checks):
+        account.admit_check()
+        account.failed_check("domain")
+    with pytest.raises(BudgetError, match=r"failed domain check\(s\) are used.*invalid='drop'"):
+        account.admit_check()
+    assert ledger.remaining(name) == before
+    entries = ledger.history(name)
+    assert [e.kind for e in entries[2:]] == ["check"] * checks
+    assert all(e.what == "LinearRegression domain" and e.totals == entries[1].totals for e in entries[2:])
+    account.failed_check("domain")  # a fit that ran at the same time: its answer was given, so it is recorded
+    account.charge(COST, private=True)
+    ledger.verify(name, head=entries[-1].hash)
+    assert ledger.remaining(name).epsilon == 2.0
+
+
+def test_a_check_cannot_carry_totals_of_its_own(chain):
+    ledger, raw = chain
+    appended(ledger, raw, "check", {"answer": "failed"}, ledger.history()[1].totals)
+    with pytest.raises(LedgerError, match="totals"):
+        ledger.verify()
+
+
+def test_a_ledger_that_only_charges_counts_no_checks():
+    class Book:
+        def charge(self, cost, *, private, what=""):
+            return None
+
+    account = open_account(Book(), "fit")
+    account.admit_check()
+    account.failed_check("domain")
+
+
+def test_a_changed_number_of_checks_is_found(file):
+    ledger = Ledger(f"sqlite:///{file}#study")
+    raw = sqlite3.connect(file, isolation_level=None)
+    raw.execute("""UPDATE eptr_entry SET content = replace(content, '"checks": 1', '"checks": 9') WHERE number = 0""")
+    raw.close()
+    for act in (ledger.admit_check, ledger.failed_check):
+        with pytest.raises(LedgerError, match="entry 0"):
+            act()
+
+
+# Chains of version 0.1: see data/README.md.
+
+
+@pytest.fixture
+def old(place, name):
+    """A ledger as version 0.1 left it, and the head that was kept elsewhere."""
+    kept = json.loads((Path(__file__).parent / "data" / "chain-0.1.json").read_text())
+    ledger = Ledger(place)
+    ledger.create(name, epsilon=1.0, delta=1e-6)  # makes the tables
+    with ledger._store.transaction() as session:
+        # The name of the dataset is part of every hash; the server is shared, so an earlier test's copy goes first.
+        session._run("DELETE FROM eptr_entry WHERE dataset = 'study'")
+        session.add_dataset("study")
+        for row in kept["entries"]:
+            names = ", ".join(row)
+            session._run(f"INSERT INTO eptr_entry ({names}) VALUES ({', '.join(':' + n for n in row)})", **row)
+    return ledger.account("study"), kept["head"]
+
+
+def test_a_chain_of_version_0_1_opens_verifies_and_is_charged(old):
+    ledger, head = old
+    assert ledger.head() == head
+    ledger.verify(head=head)
+    assert all(e.basis == "" and "basis" not in e.content for e in ledger.history())
+    assert ledger.total().epsilon == 12.0
+    left = ledger.remaining().epsilon
+    eptr.release(eptr.Proposal([0.0], 1.0, 1e9), 0.5, 1e-6, ledger=ledger.url)
+    assert ledger.remaining().epsilon == pytest.approx(left - 0.5)
+    assert ledger.history()[-1].basis == "proven"
+    ledger.verify(head=head)
+
+
+def test_a_chain_of_version_0_1_accepts_what_is_proven_and_one_failed_check(old):
+    ledger, head = old
+    with pytest.raises(PrivacyError, match="accept='cited'"):
+        ledger.charge(CITED, private=True)
+    ledger.admit_check()
+    ledger.failed_check("domain")
+    with pytest.raises(BudgetError, match="are used"):
+        ledger.admit_check()
+    ledger.verify(head=head)
+
+
+def test_a_reservation_of_version_0_1_can_be_used_up(old):
+    ledger, head = old
+    account = Ledger(ledger.url + "@5")
+    cost = forecast_test("tight", 0.5, 1e-6).cost
+    for _ in range(2):  # one of three was used
+        account.charge(cost, private=True)
+    with pytest.raises(BudgetError, match="all 3"):
+        account.charge(cost, private=True)
+    ledger.verify(head=head)
+
+
+def test_a_changed_chain_of_version_0_1_is_found(old):
+    ledger, head = old
+    with ledger._store.transaction() as session:
+        session._run(
+            "UPDATE eptr_entry SET content = replace(content, '0.5', '0.4') WHERE dataset = 'study' AND number = 4"
+        )
+    with pytest.raises(LedgerError, match="entry 4"):
+        ledger.verify(head=head)
 
 
 @pytest.mark.filterwarnings("ignore::eptr.NoReplyWarning")

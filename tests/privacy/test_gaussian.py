@@ -77,3 +77,10 @@ def test_bad_delta_is_a_typed_error(bad):
 def test_bad_mu_is_a_typed_error():
     with pytest.raises(eptr.InputError, match="mu"):
         eptr.gaussian_delta(1.0, 0.0)
+
+
+def test_epsilon_of_a_delta_and_a_mu_cannot_take_them_in_the_wrong_order():
+    assert eptr.gaussian_epsilon(delta=1e-6, mu=eptr.gaussian_mu(1.0, 1e-6)) == pytest.approx(1.0, rel=1e-9)
+    assert eptr.gaussian_epsilon(delta=0.3, mu=1e-6) == 0.0
+    with pytest.raises(TypeError):
+        eptr.gaussian_epsilon(1e-6, 0.3)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -81,7 +82,8 @@ def test_no_reply_reveals_nothing(strategy, safety):
         assert np.float64(secret).tobytes() not in stored
         assert np.float64(secret).tobytes()[::-1] not in stored
     assert set(json.loads(r.to_json())) == {
-        *("replied", "value", "noise_scale", "epsilon", "delta", "private", "strategy", "neighbours", "cost")
+        *("replied", "value", "noise_scale", "epsilon", "delta", "private", "strategy", "neighbours", "cost"),
+        *("basis", "theorem"),
     }
     assert pickle.loads(stored).epsilon == r.epsilon
 
@@ -120,8 +122,42 @@ def test_rungs_of_neighbours_differ_by_at_most_one():
 def test_unsafe_estimates_need_not_exist():
     p = eptr.Proposal([np.nan, 1.0], 0.1, 0.0)
     assert np.all(p.estimate == 0)
-    with pytest.raises(eptr.InputError, match="estimate"):
-        eptr.Proposal([np.nan], 0.1, 3.0)
+
+
+@pytest.mark.parametrize("estimate", [[np.nan, 1.0], [np.inf, 1.0], [-np.inf, np.nan], [None, 1.0]])
+@pytest.mark.parametrize("safety", [3.0, 1e9, np.inf])
+def test_an_estimate_that_does_not_exist_is_not_safe_and_raises_nothing(estimate, safety):
+    p = eptr.Proposal(estimate, 0.1, safety)
+    assert p.safety == 0.0
+    np.testing.assert_array_equal(p.estimate, [0.0, 0.0])
+    assert not any(eptr.release(p, 1.0, 1e-6).replied for _ in range(20))
+
+
+@pytest.mark.parametrize("safety", [np.nan, -1e-300, -1.0, -np.inf])
+def test_a_safety_out_of_range_is_not_safe_and_keeps_the_estimate_a_neighbour_may_need(safety):
+    p = eptr.Proposal([1.0, 2.0], 0.1, safety)
+    assert p.safety == 0.0
+    np.testing.assert_array_equal(p.estimate, [1.0, 2.0])
+    assert not any(eptr.release(p, 1.0, 1e-6).replied for _ in range(20))
+
+
+def test_an_infinite_safety_is_certain():
+    assert all(eptr.release(proposal(np.inf), 1.0, 1e-6).replied for _ in range(20))
+
+
+def test_a_release_says_what_its_guarantee_rests_on():
+    r = eptr.release(proposal(), 1.0, 1e-6)
+    assert (r.basis, r.theorem) == ("proven", "")
+    cited = replace(r, cost=replace(r.cost, basis="cited", theorem="Theorem 1 of somebody"))
+    assert (cited.basis, cited.theorem) == ("cited", "Theorem 1 of somebody")
+    content = json.loads(cited.to_json())
+    assert (content["basis"], content["theorem"]) == ("cited", "Theorem 1 of somebody")
+    assert (content["cost"]["basis"], content["cost"]["theorem"]) == ("cited", "Theorem 1 of somebody")
+
+
+def test_the_mechanism_itself_takes_objects_and_says_who_takes_strings():
+    with pytest.raises(eptr.InputError, match=r"eptr\.release takes a string"):
+        mechanism.release(proposal(), 1.0, 1e-6, ledger="sqlite:///budget.db#study")
 
 
 @pytest.mark.parametrize(
@@ -131,8 +167,7 @@ def test_unsafe_estimates_need_not_exist():
         (dict(estimate=[1.0], sensitivity=-1.0, safety=1.0), "sensitivity"),
         (dict(estimate=[1.0], sensitivity=float("nan"), safety=1.0), "sensitivity"),
         (dict(estimate=[1.0], sensitivity="1", safety=1.0), "sensitivity"),
-        (dict(estimate=[1.0], sensitivity=1.0, safety=-1.0), "safety"),
-        (dict(estimate=[1.0], sensitivity=1.0, safety=float("nan")), "safety"),
+        (dict(estimate=[1.0], sensitivity=1.0, safety=None), "safety"),
         (dict(estimate=[1.0], sensitivity=1.0, safety="high"), "safety"),
         (dict(estimate=[1.0], sensitivity=1.0, safety=[1.0, 2.0]), "safety"),
         (dict(estimate=[], sensitivity=1.0, safety=1.0), "estimate"),

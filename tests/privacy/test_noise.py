@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 import eptr
+from eptr.privacy import noise as noise_module
 from eptr.privacy.gaussian import gaussian_delta
 from eptr.privacy.noise import ExactNoise, SeededNoise, noise_source, pay_for_grid
 
@@ -53,6 +54,45 @@ def test_opendp_adds_no_widening_on_its_finest_grid():
 
     noise = make_gaussian(vector_domain(atom_domain(T=float, nan=False)), l2_distance(T=float), scale=2.0)
     assert noise.map(1.0) == 1.0 / (2 * 2.0**2)
+
+
+class Dearer:
+    """An OpenDP whose privacy map says a little more than ours, in one respect."""
+
+    def __init__(self, noise, *, factor=1.0, widening=0.0, measure=None):
+        self.noise, self.factor, self.widening = noise, factor, widening
+        self.output_measure = measure or noise.output_measure
+
+    def __call__(self, values):
+        pytest.fail("noise was drawn")
+
+    def map(self, distance):
+        return self.factor * self.noise.map(distance + self.widening)
+
+
+@pytest.mark.parametrize("law", ["gaussian", "laplace"])
+@pytest.mark.parametrize("scale", [1e-300, 0.3, 7.0, 1e300])
+def test_opendp_s_privacy_map_is_checked_before_anything_is_drawn(law, scale, monkeypatch):
+    from opendp.measures import max_divergence, zero_concentrated_divergence
+
+    honest = noise_module._measurement
+    noise_module._check_map.__wrapped__(law, scale)
+    other = {"gaussian": max_divergence(), "laplace": zero_concentrated_divergence()}[law]
+    for change in ({"factor": 1.0 + 1e-9}, {"widening": 1e-9 * scale}, {"measure": other}):
+        with monkeypatch.context() as patch:
+            patch.setattr(noise_module, "_measurement", lambda *a, c=change: Dearer(honest(*a), **c))
+            noise_module._check_map.cache_clear()
+            for _ in range(2):  # a refusal is not forgotten
+                with pytest.raises(eptr.PrivacyError, match="OpenDP"):
+                    getattr(ExactNoise(), law)(np.zeros(3), scale)
+
+
+def test_each_scale_is_checked_once():
+    noise_module._check_map.cache_clear()
+    for _ in range(5):
+        ExactNoise().gaussian(np.zeros(2), 1.5)
+    found = noise_module._check_map.cache_info()
+    assert (found.misses, found.hits) == (1, 4)
 
 
 @pytest.mark.parametrize(("numerator", "bits"), [(1, 3), (3, 2), (10**25, 84)])

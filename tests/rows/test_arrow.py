@@ -52,7 +52,7 @@ def bad_sources(tmp_path):
     rows = table()
     holes = pa.array([None if i == 7 else 1.0 for i in range(N)])
     files = {
-        "missing column": (folder(tmp_path / "1", rows, table(1).drop_columns("b")), "'b'"),
+        "missing column": (folder(tmp_path / "1", rows, table(1).drop_columns("b")), "2 columns"),
         "type change": (
             folder(tmp_path / "2", rows, with_column(rows, "b", rows["b"].cast("float32"))),
             "do not agree",
@@ -60,12 +60,12 @@ def bad_sources(tmp_path):
         "text in one file": (folder(tmp_path / "3", rows, with_column(rows, "b", pa.array(["x"] * N))), "do not agree"),
         "no file": (folder(tmp_path / "4"), "without Parquet"),
         "no rows": (folder(tmp_path / "5", rows.slice(0, 0)), "no rows"),
-        "nulls": (folder(tmp_path / "6", with_column(rows, "b", holes)), "missing values"),
+        "nulls": (folder(tmp_path / "6", with_column(rows, "b", holes)), "missing value"),
         "nulls in the target": (folder(tmp_path / "7", with_column(rows, "t", holes)), "y contains NaN"),
-        "text": (with_column(rows, "b", pa.array(["private name"] * N)), "'b' holds string"),
-        "dates": (with_column(rows, "b", pa.array([0] * N, pa.timestamp("s"))), "'b' holds timestamp"),
-        "lists": (with_column(rows, "b", pa.array([[1.0]] * N)), "'b' holds list"),
-        "no target": (rows.drop_columns("t"), "not a column of X"),
+        "text": (with_column(rows, "b", pa.array(["private name"] * N)), "text that is no number"),
+        "dates": (with_column(rows, "b", pa.array([0] * N, pa.timestamp("s"))), "column 2 of X holds timestamp"),
+        "lists": (with_column(rows, "b", pa.array([[1.0]] * N)), "column 2 of X holds list"),
+        "no target": (rows.drop_columns("t"), "not among the 2 columns"),
         "only a target": (rows.select(["t"]), "at least one besides"),
         "the same name twice": (pa.table([rows["a"], rows["a"], rows["t"]], names=["a", "a", "t"]), "different names"),
         "no such file": (tmp_path / "nowhere.parquet", "does not exist"),
@@ -221,7 +221,7 @@ def test_a_killed_process_is_a_typed_error(tmp_path, monkeypatch):
 
 def test_predict_says_what_is_missing(tmp_path):
     fitted = model().fit(table(), "t")
-    with pytest.raises(eptr.InputError, match="no column 'b'"):
+    with pytest.raises(eptr.InputError, match="'b', a column that the model was fitted with"):
         fitted.predict(table().drop_columns("b"))
     with pytest.raises(eptr.InputError, match="missing values"):
         fitted.predict(with_column(table(), "b", pa.array([None] * N, "float64")))
@@ -252,7 +252,7 @@ def test_score_takes_the_name_of_the_target(kind, tmp_path):
     fitted = model(epsilon=50.0).fit(source, "t")
     wanted = fitted.score(rows.select(["a", "b"]).to_pandas(), rows["t"].to_numpy())
     assert fitted.score(source, "t") == pytest.approx(wanted)
-    with pytest.raises(eptr.InputError, match="column of X"):
+    with pytest.raises(eptr.InputError, match="columns of X"):
         fitted.score(source, "nothing")
 
 

@@ -8,17 +8,20 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ..privacy.mechanism import Cost
+from ..privacy.mechanism import BASES, Cost
 from .budget import Budget
 from .compose import compose
 from .filter import Spent, check_cost
 
-__all__ = ["Entry", "first_break"]
+__all__ = ["Entry", "accepted", "checks_of", "cost_in", "first_break"]
+
+# The content of a failed domain check: an answer that costs nothing and says nothing else.
+FAILED_CHECK = {"answer": "failed"}
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What happened (``kind``: create, charge or reserve), when, by whom, at which cost, and the exact totals after it."""
+    """What happened (``kind``: create, charge, reserve or check), when, by whom, at which cost, and the exact totals after it."""
 
     dataset: str
     number: int
@@ -56,6 +59,11 @@ class Entry:
         """Whether the entry still has the hash it was written with."""
         return self.hash == self._digest()
 
+    @property
+    def basis(self) -> str:
+        """What the guarantee that was charged rests on; empty where it is not known, as in entries of version 0.1."""
+        return str(self.content.get("basis", ""))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values; times in ISO 8601, UTC."""
         return asdict(self) | {"time": self.time.isoformat()}
@@ -73,7 +81,7 @@ def first_break(entries: list[Entry]) -> str | None:
             return f"{name} does not follow the entry before it"
         try:
             fault = _fault(entries[:number], entry)
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, ArithmeticError):
             fault = "has a content that makes no sense"
         if fault is not None:
             return f"{name} {fault}"
@@ -84,18 +92,25 @@ def _fault(before: list[Entry], entry: Entry) -> str | None:
     """Whether the totals follow from the charges, and draws and prices from the reservations."""
     if not before:
         fine = entry.kind == "create" and entry.totals == Spent().to_dict()
-        return None if fine else "does not open the chain"
+        return None if fine and accepted(entry) and checks_of(entry) >= 0 else "does not open the chain"
     opening, previous, content = before[0].content, before[-1], entry.content
+    if entry.kind == "check":
+        if content != FAILED_CHECK:
+            return "has a content that makes no sense"
+        return None if entry.totals == previous.totals else "carries totals that do not follow from the charges"
     if entry.kind not in ("charge", "reserve"):
-        return "is neither a charge nor a reservation"
+        return "is neither a charge nor a reservation nor a check"
     if entry.kind == "charge" and not content["private"] and not opening["simulation"]:
         return "is not private, in a dataset that is no simulation"
-    cost = Cost(**{k: content[k] for k in Cost.__slots__})
+    cost = cost_in(content)
     check_cost(cost)
+    if cost.basis not in accepted(before[0]):
+        return f"is {cost.basis}, in a dataset that does not accept this"
     if "reservation" in content:
         return _draw_fault(before, entry)
     if entry.kind == "reserve":
-        each = Cost(**content["each"])
+        each = cost_in(content["each"])
+        check_cost(each)
         if compose([each] * content["count"]).epsilon(cost.delta) > cost.epsilon * (1.0 + 1e-9):
             return "reserves releases below their price"
     after = Spent.from_dict(previous.totals).charged(
@@ -110,9 +125,28 @@ def _draw_fault(before: list[Entry], entry: Entry) -> str | None:
     terms = before[number] if 0 < number < len(before) else None
     if terms is None or terms.kind != "reserve":
         return "draws on a reservation that does not exist"
-    if {k: content[k] for k in Cost.__slots__} != terms.content["each"]:
+    if cost_in(content) != cost_in(terms.content["each"]):
         return "draws something else than was reserved"
     used = sum(e.content.get("reservation") == number for e in before)
     if used >= terms.content["count"]:
         return "draws more than was reserved"
     return None if entry.totals == before[-1].totals else "carries totals that do not follow from the charges"
+
+
+# Version 0.1 wrote neither of these fields; its entries are read as below and never rewritten, so their hashes stay.
+_SINCE_0_2 = ("basis", "theorem")
+
+
+def cost_in(content: dict[str, Any]) -> Cost:
+    """The cost that an entry holds; one of version 0.1 says nothing about its basis and is not held to any."""
+    return Cost(**{k: content[k] for k in Cost.__slots__ if k in content or k not in _SINCE_0_2})
+
+
+def accepted(opening: Entry) -> tuple[str, ...]:
+    """The bases a dataset admits, by its opening entry: the one it was created with and those before it."""
+    return BASES[: BASES.index(opening.content.get("accept", BASES[0])) + 1]
+
+
+def checks_of(opening: Entry) -> int:
+    """How many failed domain checks a dataset admits, by its opening entry."""
+    return int(opening.content.get("checks", 1))

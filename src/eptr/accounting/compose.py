@@ -59,7 +59,7 @@ class Composition:
         if self.method != "basic":
             rest, extra = delta - self._lost, self._claimed
             if rest > 0.0 and self.method == "gaussian":
-                candidates.append(extra + gaussian_epsilon(rest, self._mu))
+                candidates.append(extra + gaussian_epsilon(delta=rest, mu=self._mu))
             elif rest > 2.0 * _ARITHMETIC:
                 found = _distribution(*self._shape()).get_epsilon_for_delta(rest - _ARITHMETIC)
                 candidates.append(extra + float(found) * (1.0 + 1e-12))

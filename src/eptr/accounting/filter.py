@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from ..errors import InputError, PrivacyError
 from ..privacy.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
-from ..privacy.mechanism import Cost
+from ..privacy.ladder import build_ladder
+from ..privacy.mechanism import BASES, Cost, excessive_delta
+from ..privacy.profile import LaplaceTest, LogisticTest
 from .budget import Budget
 
 __all__ = ["Remaining", "Spent"]
@@ -27,6 +30,8 @@ _FAILING = Fraction(1, 8)
 # What mechanisms keep back pays for this (`budget.md`, tolerance).
 _EPSILON_SLACK = 1 + Fraction(1, 10**14)
 _DELTA_SLACK = 1 + Fraction(1, 10**12)
+# Beyond this exp(epsilon) is no float.
+_LARGEST_EPSILON = 700.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +49,8 @@ class Remaining:
         if self.mu <= 0.0:
             return f"left: {any_kind}"
         level = max(self.delta, 1e-6)
-        return (
-            f"left: {any_kind}, or a refined (Gaussian) one of epsilon {gaussian_epsilon(level, self.mu):.4g} "
-            f"at delta {level:.4g}"
-        )
+        refined = gaussian_epsilon(delta=level, mu=self.mu)
+        return f"left: {any_kind}, or a refined (Gaussian) one of epsilon {refined:.4g} at delta {level:.4g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +160,44 @@ def check_cost(cost: Cost) -> None:
         raise PrivacyError("the cost must have finite numbers, epsilon above 0 and at least one part.")
     if cost.kind not in KINDS:
         raise PrivacyError(f"the cost must be of a known kind ({', '.join(KINDS)}), got {cost.kind!r}.")
+    if cost.basis not in BASES:
+        raise PrivacyError(f"the basis of the cost must be one of {', '.join(BASES)}, got {cost.basis!r}.")
+    if not isinstance(cost.theorem, str) or (cost.basis == "cited" and not cost.theorem.strip()):
+        raise PrivacyError(
+            "a cost whose basis is 'cited' must name the theorem and its hypotheses: Cost(theorem='...')."
+        )
     if cost.kind in _GAUSSIAN:
         if cost.mu <= 0.0:
             raise PrivacyError("a Gaussian cost must name its mu.")
         true = gaussian_delta(cost.epsilon, cost.mu * math.sqrt(cost.parts)) + cost.parts * cost.failure
         if true > cost.delta * (1.0 + 1e-9):
             raise PrivacyError(f"a Gaussian cost of mu={cost.mu:g} is not ({cost.epsilon:g}, {cost.delta:g})-DP.")
+    elif cost.kind != "basic":
+        fault = _test_fault(cost.kind, _part(cost.epsilon, cost.parts), _part(cost.delta, cost.parts), cost.mu, cost.p0)
+        if fault is not None:
+            raise PrivacyError(f"a {cost.kind} cost does not keep its claim: {fault}")
+
+
+def _part(total: float, parts: int) -> float:
+    """One of so many equal parts, rounded up: below what the comparisons of budgets forgive."""
+    each = total / parts
+    return each if Fraction(each) * parts >= Fraction(total) else math.nextafter(each, math.inf)
+
+
+@lru_cache(maxsize=1024)
+def _test_fault(kind: str, epsilon: float, delta: float, mu: float, p0: float | None) -> str | None:
+    """Why a tested release with this noise is not (epsilon, delta)-DP, or None. proof: claims"""
+    if not (0.0 < delta < 1.0 and mu > 0.0):
+        return "delta must be between 0 and 1, and mu above 0."
+    if epsilon > _LARGEST_EPSILON:
+        return f"an epsilon above {_LARGEST_EPSILON:g} cannot be verified, and guarantees nothing."
+    if kind == "ladder":
+        if p0 is None or not 0.0 < p0 < 1.0:
+            return "p0 must be the reply probability on an unsafe dataset."
+        try:
+            build_ladder(epsilon, delta, mu, p0)
+        except PrivacyError as error:
+            return str(error)
+        return None
+    spent = excessive_delta((LogisticTest if kind == "logistic" else LaplaceTest)(epsilon, delta), mu)
+    return None if spent is None else f"its exact delta at epsilon={epsilon:g} is {spent:.3g}, not {delta:g}."

@@ -16,9 +16,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ..errors import BudgetError, InputError, LedgerError, PrivacyError
-from ..privacy.mechanism import Cost, SupportsCharge, forecast_test
+from ..privacy.mechanism import BASES, Cost, SupportsCharge, forecast_test
 from .budget import Budget
-from .chain import Entry, first_break
+from .chain import FAILED_CHECK, Entry, accepted, checks_of, cost_in, first_break
 from .compose import compose
 from .filter import MIXING, Remaining, Spent, check_cost
 from .store import Store, open_store
@@ -92,19 +92,45 @@ class Ledger:
         return Ledger(f"{self.url.partition('#')[0]}#{dataset}")
 
     def create(
-        self, dataset: str, epsilon: float, delta: float, *, simulation: bool = False, mixing: float = MIXING
+        self,
+        dataset: str,
+        epsilon: float,
+        delta: float,
+        *,
+        simulation: bool = False,
+        mixing: float = MIXING,
+        accept: str = "proven",
+        checks: int = 1,
     ) -> None:
         """Open a dataset with a total budget.
 
-        ``simulation=True`` admits seeded releases, which protect nobody. ``mixing`` is the share of delta kept, from the first
-        refined (Gaussian) release on, for mixing it with other kinds; the rest is for refined ones alone.
+        Parameters
+        ----------
+        dataset : str
+        epsilon, delta : float
+            The total, for good.
+        simulation : bool
+            Admit seeded releases, which protect nobody.
+        mixing : float
+            Share of delta kept, from the first refined (Gaussian) release on, for mixing it with other kinds; the rest is for
+            refined ones alone.
+        accept : {"proven", "cited", "not verified"}
+            The weakest basis of a guarantee that is charged here; each admits the ones before it.
+        checks : int
+            How many fits may end with the answer that a row is outside the declared domain (not finite, not declared). The
+            answer depends on single rows and no epsilon covers it.
         """
         if not isinstance(dataset, str) or not dataset or set(dataset) & set("#@\n"):
             raise InputError("dataset must be a name without '#', '@' or line breaks.")
         if not 0.0 <= mixing <= 1.0:
             raise InputError(f"mixing must be between 0 and 1, got {mixing!r}.")
+        if accept not in BASES:
+            raise InputError(f"accept must be one of {BASES}, got {accept!r}.")
+        if isinstance(checks, bool) or not isinstance(checks, int) or checks < 0:
+            raise InputError(f"checks must be a whole number of at least 0, got {checks!r}.")
         budget = Budget(epsilon, delta)
-        content = {"epsilon": budget.epsilon, "delta": budget.delta, "simulation": bool(simulation), "mixing": mixing}
+        content: dict[str, Any] = {"epsilon": budget.epsilon, "delta": budget.delta, "simulation": bool(simulation)}
+        content |= {"mixing": mixing, "accept": accept, "checks": checks}
         self._store.prepare()
         with self._store.transaction() as session:
             if not session.add_dataset(dataset):
@@ -136,6 +162,31 @@ class Ledger:
             found = self._known(session.ends(dataset), dataset)
             self._decide(session, found[0], found[-1], cost, private)
 
+    def admit_check(self) -> None:
+        """Raise if the failed domain checks of the dataset are used, before another one looks at any row.
+
+        Fits that run at the same time may all be admitted; each of their answers is recorded.
+        """
+        dataset = self._named(None)
+        with self._store.transaction(write=False) as session:
+            opening = self._known(session.ends(dataset), dataset)[0]
+            used = session.count(dataset, "check")
+        if not opening.intact:
+            raise LedgerError(f"entry 0 of {dataset!r} was changed after it was written.")
+        admitted = checks_of(opening)
+        if used >= admitted:
+            raise BudgetError(
+                f"{dataset!r} admits no other failed domain check: its failed domain check(s) are used ({used} of {admitted}); "
+                "pass invalid='drop', which gives rows outside the domain no weight and answers nothing."
+            )
+
+    def failed_check(self, what: str = "") -> Entry:
+        """Record that a domain check failed: an answer about single rows, which costs no epsilon and is counted instead."""
+        with self._locked(self._named(None)) as (session, _, last):
+            entry = last.next(_after(last.time), _user(), what, "check", dict(FAILED_CHECK), last.totals)
+            session.append(entry)
+        return entry
+
     def _decide(
         self, session: Any, opening: Entry, last: Entry, cost: Cost, private: bool
     ) -> tuple[Spent, dict[str, Any]]:
@@ -146,6 +197,7 @@ class Ledger:
                 f"the ledger refuses a release that is not private (a seed was given, or the method is not "
                 f"private). Use random_state=None, or a dataset created with simulation=True; {dataset!r} was not."
             )
+        _check_basis(opening, cost)
         if self.reservation is not None:
             return spent, self._draw_on_reservation(session, dataset, cost)
         mixing = opening.content["mixing"]
@@ -181,8 +233,9 @@ class Ledger:
             raise InputError(
                 f"total_delta={level:g} is too small for {count} releases; allow at least {count * one.delta:g}."
             )
-        cost = Cost(total, level, "basic", 0.0)
+        cost = Cost(total, level, "basic", 0.0, basis=one.basis, theorem=one.theorem)
         with self._locked(dataset) as (session, opening, last):
+            _check_basis(opening, one)
             budget, spent = _budget(opening), Spent.from_dict(last.totals)
             after = spent.charged(cost, budget, opening.content["mixing"])
             if after is None:
@@ -270,7 +323,7 @@ class Ledger:
         if not entries or entries[0].kind != "reserve":
             raise LedgerError(f"{dataset!r} has no reservation number {self.reservation}.")
         terms = entries[0].content
-        if _content(cost) != terms["each"]:
+        if cost != cost_in(terms["each"]):
             raise BudgetError(
                 f"the reservation is for {entries[0].what!r} at ({terms['each']['epsilon']:g}, {terms['each']['delta']:g}) each; "
                 "this release has another strategy or budget and differs. Nothing was drawn."
@@ -295,6 +348,16 @@ class Account:
         if hasattr(self.ledger, "check"):
             self.ledger.check(cost, private=private)
 
+    def admit_check(self) -> None:
+        """Of a ledger that counts failed domain checks."""
+        if hasattr(self.ledger, "admit_check"):
+            self.ledger.admit_check()
+
+    def failed_check(self, what: str = "") -> None:
+        """Of a ledger that counts failed domain checks."""
+        if hasattr(self.ledger, "failed_check"):
+            self.ledger.failed_check(what=f"{self.what} {what}".strip())
+
 
 def open_account(ledger: Any, what: str) -> Account | None:
     """What ``ledger=`` means everywhere: None, a string, a Ledger, or any object with ``charge``."""
@@ -315,6 +378,16 @@ def open_account(ledger: Any, what: str) -> Account | None:
 
 def _draws_on(entry: Entry, reservation: int | None) -> bool:
     return entry.kind == "charge" and entry.content.get("reservation") == reservation
+
+
+def _check_basis(opening: Entry, cost: Cost) -> None:
+    most = accepted(opening)[-1]
+    if cost.basis not in accepted(opening):
+        raise PrivacyError(
+            f"the guarantee of this release is {cost.basis!r} and {opening.dataset!r} accepts only what is {most!r}; charge a "
+            f"dataset that was created with accept={cost.basis!r} (eptr ledger create --accept {cost.basis!r}). Nothing was "
+            "drawn."
+        )
 
 
 def _content(cost: Cost) -> dict[str, Any]:

@@ -156,6 +156,13 @@ class Session:
         last = "(SELECT max(number) FROM eptr_entry WHERE dataset = :dataset)"
         return self._entries(f"AND (number = 0 OR number = {last}) ORDER BY number", dataset)
 
+    def count(self, dataset: str, kind: str) -> int:
+        """How many entries of a kind there are."""
+        found = self._run(
+            "SELECT count(*) FROM eptr_entry WHERE dataset = :dataset AND kind = :kind", dataset=dataset, kind=kind
+        )
+        return int(found.scalar_one())
+
     def _entries(self, rest: str, dataset: str) -> list[Entry]:
         rows = self._run(
             f"SELECT {', '.join(Entry.__slots__)} FROM eptr_entry WHERE dataset = :dataset {rest}", dataset=dataset

@@ -8,20 +8,31 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..accounting.budget import Budget
 from ..accounting.ledger import Account, open_account
-from ..errors import BoundError, InputError, LedgerError, NoReplyWarning, NotPrivateWarning, sensible
+from ..errors import (
+    BoundError,
+    InputError,
+    LedgerError,
+    NoReplyWarning,
+    NotPrivateWarning,
+    SettingsWarning,
+    no_column,
+    sensible,
+)
 from ..privacy.mechanism import Cost, Release
 from ..privacy.noise import NoiseSource, noise_source
-from ..rows.engine import Rows
+from ..rows.engine import Engine, Rows
+from ..rows.ingest import matrix, numbers
 from ..rows.memory import MemoryRows
 from .elsewhere import rows_elsewhere
 from .predicting import ReadyRows
@@ -65,6 +76,25 @@ class PrivateEstimator(BaseEstimator):
     def _variant(self) -> str:
         return str(getattr(self, self._variants[0]))
 
+    def fit(self, X: Any, y: Any, **unsupported: Any) -> Any:
+        """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table.
+
+        A table is a data frame, a Parquet path, or what Arrow, Dask or Spark have: docs/scale.md.
+        """
+        self._forget()
+        account = self._account()
+        if account is not None and self.invalid == "raise":
+            account.admit_check()  # a failed check is an answer about the rows
+        try:
+            self._fit(X, y, self._settings(**unsupported))
+        except BaseException:
+            self._forget()  # not even public facts about rows that somebody refused to pay for
+            raise
+        return self
+
+    def _fit(self, X: Any, y: Any, budget: Budget) -> None:
+        raise TypeError(f"{type(self).__name__} does not say how to fit")
+
     def _settings(self, **unsupported: Any) -> Budget:
         for name in unsupported:
             raise InputError(
@@ -89,7 +119,6 @@ class PrivateEstimator(BaseEstimator):
         """A new fit starts clean: nothing of an earlier, perhaps seeded, fit may be published with it."""
         for name in [k for k in vars(self) if k.endswith("_") and not k.startswith("_")]:
             delattr(self, name)
-        self.rows_per_person_ = self.rows_per_person
 
     def _validated(self, *arrays: Any, **options: Any) -> Any:
         return validated(self, *arrays, dtype=(np.float64, np.float32), ensure_all_finite=False, **options)
@@ -117,9 +146,9 @@ class PrivateEstimator(BaseEstimator):
             if len(set(X.columns)) != len(X.columns):
                 raise InputError("X must have columns of different names.")
             if y not in list(X.columns):
-                raise InputError(f"y={y!r} is not a column of X; its columns are {list(X.columns)!r}.")
+                raise InputError(no_column(f"y={y!r}", len(X.columns)))
             features = [c for c in X.columns if c != y]
-            return X[features], np.asarray(X[y])
+            return X[features], X[y]
         return X, y
 
     def _elsewhere(self, X: Any, y: Any, labels: Any = None) -> Rows | None:
@@ -131,25 +160,44 @@ class PrivateEstimator(BaseEstimator):
         self.n_features_in_ = rows.n_features
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
-        return rows
+        return self._watched(rows)
 
     def _regression_rows(self, X: Any, y: Any) -> Rows:
-        self._forget()
         elsewhere = self._elsewhere(X, y)
         if elsewhere is not None:
             return elsewhere
+        X, y = self._in_memory(X, y)
+        return self._watched(MemoryRows(X, numbers(y), drop_invalid=self.invalid == "drop"))
+
+    def _in_memory(self, X: Any, y: Any) -> tuple[NDArray[Any], Any]:
+        """A checked matrix, each cell read by itself, and a column of as many targets, not yet read."""
         X, y = self._table(X, y)
-        if self.invalid == "drop" and y is not None:
-            X, y = self._validated(X), _as_numbers(y)
-            if y is None or y.shape != (X.shape[0],):
-                raise InputError(f"y must be one number per row, of shape ({X.shape[0]},).")
-        else:
-            X, y = self._validated(X, y, y_numeric=True)
-            if y.dtype.kind not in "fiub":
-                raise InputError("y must hold numbers only; for labels use a classifier.")
-        if np.issubdtype(y.dtype, np.integer) or y.dtype == bool:
-            y = y.astype(float)
-        return MemoryRows(X, y, drop_invalid=self.invalid == "drop")
+        ready = matrix(X)
+        if isinstance(X, np.ndarray) and X.dtype.kind == "c" and self.invalid == "raise":
+            ready = X  # scikit-learn has a sentence for it
+        x = self._validated(X if ready is None else ready)
+        if ready is not None and hasattr(X, "columns"):
+            validated(self, X, skip_check_array=True)  # the names of its columns
+        if hasattr(y, "__array__") and not hasattr(y, "__len__"):
+            y = np.asarray(y)
+        if y is None or isinstance(y, (str, bytes, dict)) or not hasattr(y, "__len__"):
+            self._validated(x, y if y is None else 0.0)
+        shape: tuple[int, ...] = getattr(y, "shape", (len(y),))
+        if len(shape) == 2 and shape[1] == 1:
+            y, shape = column_or_1d(np.asarray(y), warn=True), shape[:1]
+        if tuple(shape) != (len(x),):
+            raise InputError(f"y must have one value per row of X, shape ({len(x)},), got shape {tuple(shape)}.")
+        return x, y
+
+    def _watched(self, rows: Engine) -> Rows:
+        """Rows that tell the ledger if they fail their check, and public warnings about their number."""
+        account = self._account()
+        if account is not None:
+            rows.on_fault = partial(account.failed_check, self._variant)
+        self.rows_per_person_ = self.rows_per_person
+        for text in public_warnings(rows.n, rows.n_features, self.delta):
+            warnings.warn(text, SettingsWarning, stacklevel=6)
+        return rows
 
     def _begin(self, cost: Cost, rows: Rows, *, charged_later: bool = False) -> NoiseSource:
         """Warn about a seed, and arrange that the ledger is charged after every row was checked, before the first draw.
@@ -265,14 +313,27 @@ def validated(estimator: Any, *arrays: Any, **options: Any) -> Any:
 # What scikit-learn's messages start with when they go on to print data, and what to say instead.
 _FIXES = {
     "could not convert": "X and y must hold numbers only; encode text columns with eptr.PublicEncoder.",
-    "ufunc 'isfinite'": "y must hold numbers only; for labels use a classifier.",
     "got 1D array": "X must be a table, got a 1-D array. Reshape your data: X.reshape(-1, 1) for one column.",
     "got scalar array": "X must be a table, got a single number. Reshape your data: X.reshape(1, -1) for one row.",
     "Complex data": "X must be real. Complex data not supported: pass real and imaginary parts as columns.",
     "do not have a common DType": "X must hold numbers only; turn dates into numbers first.",
-    "Input y contains NaN": "Input y contains NaN; clean it, or pass invalid='drop' to give such rows no weight.",
-    "Input y contains inf": "Input y contains infinity or a value too large; clean it, or pass invalid='drop'.",
 }
+
+
+def public_warnings(n: int, features: int, delta: float) -> list[str]:
+    """What public numbers alone say against a fit."""
+    found = []
+    if delta > 1.0 / n:
+        found.append(
+            f"delta = {delta:g} is above 1/n: it allows publishing some of the {n} rows in clear. Use {0.01 / n:.1g} or less."
+        )
+    if features > n:
+        found.append(
+            f"X has more columns ({features}) than rows ({n}): no method can tell them apart. Use fewer columns."
+        )
+    if n < 50:
+        found.append(f"X has {n} rows: with fewer than 50 a private answer is mostly noise. Expect nothing of it.")
+    return found
 
 
 def whole_number(name: str, value: Any) -> int:
@@ -280,13 +341,3 @@ def whole_number(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise InputError(f"{name} must be a whole number of at least 1, got {value!r}.")
     return int(value)
-
-
-def _as_numbers(y: Any) -> NDArray[Any] | None:
-    """y as numbers with None as NaN, or None if that is impossible; quotes nothing."""
-    found = np.asarray(y)
-    try:
-        found = found.astype(float) if found.dtype == object else found
-    except (TypeError, ValueError):
-        return None
-    return found if found.dtype.kind in "fiub" else None

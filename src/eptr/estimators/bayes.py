@@ -96,12 +96,7 @@ class BayesClassifier(MeansClassifier):
         self.ledger = ledger
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, **unsupported: Any) -> BayesClassifier:
-        """Fit privately. ``y`` holds labels, or names the label column when ``X`` is a table.
-
-        A table is a data frame, a Parquet path, or what Arrow, Dask or Spark have: docs/scale.md.
-        """
-        budget = self._settings(**unsupported)
+    def _fit(self, X: Any, y: Any, budget: Budget) -> None:
         rows = self._classified_rows(X, y)
         bound = self._bound(
             "x_bound", "Pass a bound on the norm of a row, such as x_bound=8 for columns of about unit size."
@@ -121,7 +116,6 @@ class BayesClassifier(MeansClassifier):
         if not result.replied:
             self.means_, self.priors_ = self._fallback_parameters(rows.n_features, noise)
         self._finish(result)
-        return self
 
     def _fit_refined(self, rows: Rows, budget: Budget, bound: float | str, noise: NoiseSource) -> Release:
         mu, group, classes = budget.mu, self.rows_per_person, len(self.classes_)

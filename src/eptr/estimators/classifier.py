@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..errors import InputError
 from ..rows.engine import Rows
-from ..rows.labels import codes_of, missing, sorted_labels
+from ..rows.labels import Labels, distinct, sorted_labels
 from ..rows.memory import MemoryRows
 from .base import NoisyScore, PrivateEstimator
 from .predicting import takes_tables, target_of
@@ -32,31 +32,30 @@ class MeansClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
     priors_: Array
 
     def _classified_rows(self, X: Any, y: Any) -> Rows:
-        self._forget()
+        self._check_classes()
         elsewhere = self._elsewhere(X, y, self._declare)
         if elsewhere is not None:
             return elsewhere
-        X, y = self._table(X, y)
-        if self.invalid == "drop" and y is not None:
-            X, y = self._validated(X), np.asarray(y)
-            if y.shape != (X.shape[0],):
-                raise InputError(f"y must be one label per row, shape ({X.shape[0]},), got shape {y.shape}.")
-        else:
-            X, y = self._validated(X, y)
-        y = np.asarray(y)
-        self._declare(lambda: y[~missing(y)])
-        return MemoryRows(X, codes_of(y, self.classes_), drop_invalid=self.invalid == "drop")
+        X, y = self._in_memory(X, y)
+        labels = Labels(self._declare(lambda: distinct(y)))
+        return self._watched(MemoryRows(X, labels.codes(y), drop_invalid=self.invalid == "drop"))
+
+    def _check_classes(self) -> None:
+        """Before a row is read."""
+        if isinstance(self.classes, str) or not hasattr(self.classes, "__iter__"):
+            if self.classes != "public":
+                raise InputError(f"classes must be 'public' or a sequence of labels, got {self.classes!r}.")
+            if self.invalid == "drop":
+                raise InputError(
+                    "classes='public' takes every label that occurs, so none could be dropped; list the classes, or pass "
+                    "invalid='raise'."
+                )
 
     def _declare(self, occurring: Callable[[], Any]) -> NDArray[Any]:
         """The label set: as declared, or those labels that occur if they are declared public; sorted."""
-        if isinstance(self.classes, str) and self.classes == "public":
-            found = np.asarray(occurring())
-            if found.dtype.kind == "f":
-                check_classification_targets(found)
-        elif isinstance(self.classes, str) or not hasattr(self.classes, "__iter__"):
-            raise InputError(f"classes must be 'public' or a sequence of labels, got {self.classes!r}.")
-        else:
-            found = np.asarray(list(self.classes))
+        found = list(occurring() if isinstance(self.classes, str) else self.classes)
+        if isinstance(self.classes, str) and any(isinstance(v, float) for v in found):
+            check_classification_targets(np.asarray(found))
         self.classes_ = sorted_labels(found)
         return self.classes_
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, no_column
 from ..rows.arrow import in_memory
 from ..rows.dask import DaskRows, beside, is_dask, occurring_in_array
 from ..rows.engine import Engine
-from ..rows.labels import codes_of, missing
+from ..rows.ingest import numbers
+from ..rows.labels import Labels, distinct
 from ..rows.memory import MemoryRows
 from ..rows.namespace import holds_doubles, is_foreign, like, namespace, to_numpy
 from ..rows.sources import open_table
@@ -41,7 +42,7 @@ def rows_elsewhere(X: Any, y: Any, labels: LabelSet, *, drop: bool) -> tuple[Eng
     if not isinstance(y, str):
         raise InputError("y must be the name of the target column when X is a table of columns, a file or a cluster's.")
     if y not in table.columns:
-        raise InputError(f"y={y!r} is not a column of X; its columns are {table.columns!r}.")
+        raise InputError(no_column(f"y={y!r}", len(table.columns)))
     features = [name for name in table.columns if name != y]
     if not features or len(set(table.columns)) != len(table.columns):
         raise InputError("X must have columns of different names, and at least one besides the target.")
@@ -70,12 +71,11 @@ def _foreign(X: Any, y: Any, labels: LabelSet, drop: bool) -> MemoryRows:
             "X lives where there are no 64-bit floats, and shorter ones would round sums. Enable them (in JAX: "
             "jax_enable_x64), or move X to the CPU."
         )
-    if len(getattr(y, "shape", ())) != 1 or y.shape[0] != X.shape[0]:
+    if (tuple(y.shape) if hasattr(y, "shape") else (len(y) if hasattr(y, "__len__") else 0,)) != (X.shape[0],):
         raise InputError(f"y must have one value per row of X, shape ({X.shape[0]},).")
     if labels is not None:
-        found = to_numpy(y)
-        return MemoryRows(X, like(codes_of(found, labels(lambda: found[~missing(found)])), X), drop_invalid=drop)
-    if not is_foreign(y) and y.dtype.kind not in "fiub":
-        raise InputError("y must hold numbers only; for labels use a classifier.")
-    y = y if is_foreign(y) else like(np.asarray(y), X)
-    return MemoryRows(X, xp.astype(y, xp.float64), drop_invalid=drop)
+        found = to_numpy(y) if is_foreign(y) else y
+        codes = Labels(labels(lambda: distinct(found))).codes(found)
+        return MemoryRows(X, like(codes, X), drop_invalid=drop)
+    y = xp.astype(y, xp.float64) if is_foreign(y) else like(numbers(y), X)
+    return MemoryRows(X, y, drop_invalid=drop)

@@ -107,12 +107,7 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         self.ledger = ledger
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, **unsupported: Any) -> KernelRegressor:
-        """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table.
-
-        A table is a data frame, a Parquet path, or what Arrow, Dask or Spark have: docs/scale.md.
-        """
-        budget = self._settings(**unsupported)
+    def _fit(self, X: Any, y: Any, budget: Budget) -> None:
         rows = self._regression_rows(X, y)
         self._public_settings(rows.n_features)
         if self.strategy == "refined":
@@ -121,7 +116,6 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         else:
             result = self._fit_queries(rows, budget)
         self._finish(result)
-        return self
 
     def _public_settings(self, d: int) -> None:
         if self.kernel not in KERNELS:

@@ -109,12 +109,7 @@ class LinearRegression(LinearModel):
         self.ledger = ledger
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, **unsupported: Any) -> LinearRegression:
-        """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table.
-
-        A table is a data frame, a Parquet path, or what Arrow, Dask or Spark have: docs/scale.md.
-        """
-        budget = self._settings(**unsupported)
+    def _fit(self, X: Any, y: Any, budget: Budget) -> None:
         rows = self._regression_rows(X, y)
         x_bound = self._bound(
             "x_bound", "Pass a bound on the norm of a row, such as x_bound=1.5*sqrt(p) for scaled columns."
@@ -138,7 +133,6 @@ class LinearRegression(LinearModel):
         self.intercept_ = float(beta[-1]) if self.fit_intercept else 0.0
         self.n_rows_ = rows.n
         self._finish(result)
-        return self
 
     def _fit_refined(
         self, rows: Rows, budget: Budget, x_bound: float | str, y_bound: float | str, noise: NoiseSource

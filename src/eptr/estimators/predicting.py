@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import InputError
+from ..errors import InputError, no_column
 from ..rows.arrow import in_memory
 from ..rows.dask import is_dask, lazily
 from ..rows.namespace import is_foreign, to_numpy
@@ -113,12 +113,12 @@ def target_of(X: Any, y: Any) -> Any:
     table = None if in_memory(X) else open_table(X)
     if table is None:
         if y not in list(getattr(X, "columns", [])):
-            raise InputError(f"y={y!r} must be a column of X.")
+            raise InputError(no_column(f"y={y!r}", len(getattr(X, "columns", []))))
         return np.asarray(X[y])
     if is_dask(X) or isinstance(table, SparkTable):
         raise InputError("score needs rows on this machine: compare predict(X) with the target where the rows are.")
     if y not in table.columns:
-        raise InputError(f"y={y!r} must be a column of X; its columns are {table.columns!r}.")
+        raise InputError(no_column(f"y={y!r}", len(table.columns)))
     return np.concatenate(table.reduce(_Values(y), operator.add, [y]))
 
 
@@ -138,9 +138,7 @@ def _needed(model: Any, columns: list[str]) -> list[str]:
         )
     missing = [name for name in names if name not in columns]
     if missing:
-        raise InputError(
-            f"X has no column {missing[0]!r}, which the model was fitted with; its columns are {columns!r}."
-        )
+        raise InputError(no_column(f"{missing[0]!r}, a column that the model was fitted with,", len(columns)))
     return list(names)
 
 

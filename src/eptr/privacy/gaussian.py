@@ -73,12 +73,14 @@ def delta_on_grid(e: NDArray[np.float64], mu: float) -> NDArray[np.float64]:
     return np.asarray(value * (1.0 + 1e-9) + 1e-300)
 
 
-def gaussian_epsilon(delta: float, mu: float) -> float:
+def gaussian_epsilon(*, delta: float, mu: float) -> float:
     """Smallest epsilon >= 0 for which a mu-GDP release is (epsilon, delta)-DP, rounded up.
+
+    By keyword only: a delta and a mu that change places would both be valid numbers, and the answer wrong.
 
     Examples
     --------
-    >>> round(gaussian_epsilon(1e-6, gaussian_mu(1.0, 1e-6)), 6)
+    >>> round(gaussian_epsilon(delta=1e-6, mu=gaussian_mu(1.0, 1e-6)), 6)
     1.0
     """
     delta, mu = probability("delta", delta), positive("mu", mu)

@@ -19,6 +19,7 @@ from .noise import NoiseSource, SeededNoise, noise_source
 from .profile import LaplaceTest, LogisticTest, profile_within
 
 __all__ = [
+    "BASES",
     "Cost",
     "Forecast",
     "Proposal",
@@ -32,13 +33,19 @@ __all__ = [
 
 Array = NDArray[np.float64]
 NEIGHBOURS = "replace-one"
+# What a guarantee rests on, the strongest first.
+BASES = ("proven", "cited", "not verified")
 # A safety value is trusted to this absolute accuracy; see `rung`. proof: rungs
 _SAFETY_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a release spends: the claim and the mechanism behind it, so that releases compose tightly."""
+    """What a release spends: the claim, the mechanism behind it (so that releases compose tightly) and what it rests on.
+
+    ``basis``: "proven" in this repository; "cited", then ``theorem`` names the published theorem and its hypotheses; "not
+    verified", then ``theorem`` says what is missing.
+    """
 
     epsilon: float
     delta: float
@@ -47,6 +54,8 @@ class Cost:
     p0: float | None = None  # ladders only
     failure: float = 0.0  # approximate-gaussian only: the delta' that adds up
     parts: int = 1  # so many identical releases; epsilon and delta are their sums
+    basis: str = "proven"
+    theorem: str = ""
 
 
 class SupportsCharge(Protocol):
@@ -62,14 +71,17 @@ class Proposal:
     Parameters
     ----------
     estimate : float or array
-        theta(X). May be NaN only where neither this dataset nor any neighbour has positive safety (it is then
-        replaced by zero): next to a safe dataset the estimate must exist and be within ``sensitivity``.
+        theta(X), of public shape. Next to a safe dataset it must exist and be within ``sensitivity``: NaN or infinity
+        is for datasets whose neighbours all have safety 0. It becomes zero, and the safety 0 with it.
     sensitivity : float
         alpha > 0, public: bounds |theta(X) - theta(X')| for every replace-one neighbour X' of a safe X.
     safety : float
-        gamma(X) >= 0, a SaLBo: 1-Lipschitz in replaced rows, and positive only where ``sensitivity`` holds.
+        gamma(X) >= 0, a SaLBo: 1-Lipschitz in replaced rows, and positive only where ``sensitivity`` holds. NaN and
+        negative numbers count as 0, "not known to be safe". Infinity is for a sensitivity that holds everywhere: if one
+        dataset has it, all have.
 
-    A Proposal holds private values; its repr shows none of them.
+    A Proposal holds private values; its repr shows none of them, and no value of theirs raises an error, which would
+    tell. What is no number at all, or empty, is a mistake of the program and raises.
     """
 
     estimate: Array
@@ -88,12 +100,11 @@ class Proposal:
             gamma = float(safety)
         except (TypeError, ValueError):
             raise InputError("safety must be a number.") from None
-        if math.isnan(gamma) or gamma < 0.0:
-            raise InputError("safety must be a number of at least 0, and not NaN; use 0 where nothing is known.")
+        # An error here would be an answer about private values: what is out of range is not safe instead. proof: silent
+        if not gamma >= 0.0:
+            gamma = 0.0
         if not np.all(np.isfinite(value)):
-            if gamma > 0.0:
-                raise InputError("estimate must be finite where safety is above 0; report safety=0 where it is not.")
-            value = np.zeros_like(value)
+            value, gamma = np.zeros_like(value), 0.0
         value.setflags(write=False)
         object.__setattr__(self, "estimate", value)
         object.__setattr__(self, "sensitivity", alpha)
@@ -117,6 +128,16 @@ class Release:
     cost: Cost = field(repr=False)
     neighbours: str = NEIGHBOURS
 
+    @property
+    def basis(self) -> str:
+        """What the guarantee rests on: "proven", "cited" or "not verified"."""
+        return self.cost.basis
+
+    @property
+    def theorem(self) -> str:
+        """The theorem and its hypotheses if the basis is "cited"; what is missing if it is "not verified"."""
+        return self.cost.theorem
+
     def to_json(self) -> str:
         """Everything above as JSON; there is nothing else inside."""
         content = {
@@ -126,6 +147,8 @@ class Release:
             "epsilon": self.epsilon,
             "delta": self.delta,
             "private": self.private,
+            "basis": self.basis,
+            "theorem": self.theorem,
             "strategy": self.strategy,
             "neighbours": self.neighbours,
             "cost": {name: getattr(self.cost, name) for name in self.cost.__slots__},
@@ -176,20 +199,26 @@ def _plan(strategy: str, epsilon: float, delta: float, slack: float, p0: float |
         plan = _Plan(round_up(1.0 / mu), Cost(epsilon, delta, "laplace", mu), LaplaceTest(epsilon, delta))
     else:
         raise InputError(f"strategy must be 'tight', 'paper' or 'ptr' here, got {strategy!r}.")
-    # The same margins as everywhere else are kept back. proof: published
-    limit = delta * (1.0 - 1e-9) - (1.0 + math.exp(min(epsilon, 700.0))) * delta * 2.0**-64
     assert not isinstance(plan.test, Ladder)
-    # The published theorem with the exact Gaussian curve settles small epsilon at once. proof: published
-    quick = max(gaussian_delta(0.5 * epsilon * (1.0 - 1e-12), plan.cost.mu), float(plan.test.exact(0.0))) * (
-        1.0 + 1e-10
-    )
-    spent = quick if quick <= limit else profile_within(plan.test, plan.cost.mu, epsilon * (1.0 - 1e-12), limit)
-    if spent > limit:
+    spent = excessive_delta(plan.test, plan.cost.mu)
+    if spent is not None:
         raise PrivacyError(
             f"strategy={strategy!r} is not ({epsilon:g}, {delta:g})-DP: its exact delta at epsilon={epsilon:g} is "
             f"{spent:.3g}. Use a smaller epsilon, or strategy='tight', which is exact everywhere."
         )
     return plan
+
+
+@lru_cache(maxsize=256)
+def excessive_delta(test: LogisticTest | LaplaceTest, mu: float) -> float | None:
+    """The exact delta of a published test with noise alpha/mu, if it exceeds the one the test was made for."""
+    epsilon, delta = test.epsilon, test.delta
+    # The same margins as everywhere else are kept back. proof: published
+    limit = delta * (1.0 - 1e-9) - (1.0 + math.exp(min(epsilon, 700.0))) * delta * 2.0**-64
+    # The published theorem with the exact Gaussian curve settles small epsilon at once. proof: published
+    quick = max(gaussian_delta(0.5 * epsilon * (1.0 - 1e-12), mu), float(test.exact(0.0))) * (1.0 + 1e-10)
+    spent = quick if quick <= limit else profile_within(test, mu, epsilon * (1.0 - 1e-12), limit)
+    return spent if spent > limit else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +272,8 @@ def release(
         propose-test-release, repaired; ``safety`` is then the exact distance to unsafety.
     slack, p0 : float
         "tight" only: noise over that of the plain Gaussian mechanism, and the reply probability on an unsafe dataset.
-    ledger : eptr.Ledger, optional
-        ``Ledger("sqlite:///budget.db#study")``; charged before anything is drawn.
+    ledger : object with ``charge``, optional
+        Charged before anything is drawn. ``eptr.release`` also takes a string, ``"sqlite:///budget.db#study"``.
     random_state : None, int or numpy generator
         None draws exact private noise. A seed gives fast, reproducible noise that protects nobody.
 
@@ -294,7 +323,7 @@ def _draw(
 ) -> Release:
     noise = noise_source(random_state)
     if isinstance(ledger, str):
-        raise InputError("ledger must be an object here; pass ledger=eptr.Ledger('...') with that string.")
+        raise InputError("ledger must be an object here; eptr.release takes a string, or pass eptr.Ledger('...').")
     if ledger is not None:
         ledger.charge(plan.cost, private=noise.private, what=strategy)
     scale = round_up(alpha * plan.noise)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import secrets
 from fractions import Fraction
+from functools import lru_cache
 from numbers import Integral
 from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, PrivacyError
 
 __all__ = ["ExactNoise", "NoiseSource", "NoiseStandIn", "SeededNoise", "noise_source", "pay_for_grid"]
 
@@ -29,7 +30,7 @@ def pay_for_grid(scale: float, grid: float = FINEST_GRID) -> float:
 
 
 class NoiseSource(Protocol):
-    """What a mechanism needs: whether it protects anybody, a Gaussian and a coin."""
+    """What a mechanism needs: whether it protects anybody, a Gaussian, a coin and plain bits."""
 
     private: bool
 
@@ -49,8 +50,8 @@ class NoiseSource(Protocol):
         """``values`` plus independent Cauchy noise of the given scales."""
         ...
 
-    def uniform(self, size: int) -> Array:
-        """Independent uniform numbers in [0, 1)."""
+    def bits(self, count: int) -> int:
+        """A uniform whole number of ``count`` random bits: what exact draws are made of."""
         ...
 
 
@@ -60,15 +61,9 @@ class ExactNoise:
     private = True
 
     def gaussian(self, values: Array, scale: float) -> Array:
-        from opendp.domains import atom_domain, vector_domain
-        from opendp.measurements import make_gaussian
-        from opendp.metrics import l2_distance
-        from opendp.mod import enable_features
-
-        enable_features("contrib")  # the Gaussian mechanism is filed there; our own proof is noise.md
-        measurement = make_gaussian(
-            vector_domain(atom_domain(T=float, nan=False)), l2_distance(T=float), scale=pay_for_grid(scale)
-        )
+        paid = pay_for_grid(scale)
+        _check_map("gaussian", paid)
+        measurement = _measurement("gaussian", paid)
         flat = np.ravel(values).tolist()
         return np.asarray(measurement(flat) if flat else [], dtype=float).reshape(np.shape(values))
 
@@ -76,15 +71,9 @@ class ExactNoise:
         return secrets.randbits(bits) < numerator  # proof: coin
 
     def laplace(self, values: Array, scale: float) -> Array:
-        from opendp.domains import atom_domain, vector_domain
-        from opendp.measurements import make_laplace
-        from opendp.metrics import l1_distance
-        from opendp.mod import enable_features
-
-        enable_features("contrib")
-        measurement = make_laplace(
-            vector_domain(atom_domain(T=float, nan=False)), l1_distance(T=float), scale=math.nextafter(scale, math.inf)
-        )  # proof: laplace
+        paid = math.nextafter(scale, math.inf)  # proof: laplace
+        _check_map("laplace", paid)
+        measurement = _measurement("laplace", paid)
         flat = np.ravel(values).tolist()
         return np.asarray(measurement(flat) if flat else [], dtype=float).reshape(np.shape(values))
 
@@ -98,8 +87,38 @@ class ExactNoise:
         ]
         return np.asarray(sums, dtype=float).reshape(np.shape(values))
 
-    def uniform(self, size: int) -> Array:
-        return np.array([secrets.randbits(53) * 2.0**-53 for _ in range(size)])
+    def bits(self, count: int) -> int:
+        return secrets.randbits(count)  # proof: bits
+
+
+def _measurement(law: str, scale: float) -> Any:
+    """OpenDP's noise for a vector of floats."""
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_gaussian, make_laplace
+    from opendp.metrics import l1_distance, l2_distance
+    from opendp.mod import enable_features
+
+    enable_features("contrib")  # both mechanisms are filed there; our own proof is noise.md
+    floats = vector_domain(atom_domain(T=float, nan=False))
+    if law == "gaussian":
+        return make_gaussian(floats, l2_distance(T=float), scale=scale)
+    return make_laplace(floats, l1_distance(T=float), scale=scale)
+
+
+@lru_cache(maxsize=4096)
+def _check_map(law: str, scale: float) -> None:
+    """Ask the OpenDP that is installed, once for each scale, whether its noise still costs what noise.md says. proof: map"""
+    from opendp.measures import max_divergence, zero_concentrated_divergence
+
+    noise = _measurement(law, scale)
+    measure = zero_concentrated_divergence() if law == "gaussian" else max_divergence()
+    # In units of the scale, so that neither the square nor the quotient leaves the range of floats.
+    claims = {r: 0.5 * r * r if law == "gaussian" else r for r in (1.0, 2.0**-10)}
+    if noise.output_measure != measure or any(noise.map(scale * r) > c * (1.0 + 1e-12) for r, c in claims.items()):
+        raise PrivacyError(
+            f"the installed OpenDP says that its {law} noise of scale {scale:g} costs more than eptr counts on; "
+            "install a version of opendp that eptr was tested with. Nothing was drawn."
+        )
 
 
 class SeededNoise:
@@ -122,8 +141,9 @@ class SeededNoise:
     def cauchy(self, values: Array, scales: Array) -> Array:
         return np.asarray(values + scales * self.generator.standard_cauchy(np.shape(values)), dtype=float)
 
-    def uniform(self, size: int) -> Array:
-        return np.asarray(self.generator.random(size))
+    def bits(self, count: int) -> int:
+        size = -(-count // 8)
+        return int.from_bytes(self.generator.bytes(size), "little") >> (8 * size - count)
 
 
 class NoiseStandIn:

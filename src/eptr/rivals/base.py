@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -32,12 +32,18 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Rival:
-    """Mixin: ``form`` selects the repaired or the published variant; ``faults`` says which forms are not private, and why."""
+    """Mixin: ``form`` selects the repaired or the published variant; the three maps say what its guarantee rests on.
+
+    ``faults``: forms that are not private, and why. ``unverified``: forms whose guarantee nobody verified, and what is
+    missing. ``citations``: forms that rest on a published theorem, with its hypotheses. All other forms are proven here.
+    """
 
     rows_per_person = 1
     fallback = None
     _variants: ClassVar[tuple[str, tuple[str, ...]]] = ("form", ("repaired",))
     faults: ClassVar[Mapping[str, str]] = NOTHING
+    unverified: ClassVar[Mapping[str, str]] = NOTHING
+    citations: ClassVar[Mapping[str, str]] = NOTHING
     epsilon: float
     delta: float
     form: str
@@ -49,13 +55,20 @@ class Rival:
                 NotPrivateWarning,
                 stacklevel=4,
             )
-        return self._begin(cost, rows)  # type: ignore[attr-defined, no-any-return]
+        return self._begin(self.marked(cost), rows)  # type: ignore[attr-defined, no-any-return]
+
+    def marked(self, cost: Cost) -> Cost:
+        """The cost with what the guarantee of this form rests on: what is charged and what is released agree."""
+        for basis, reasons in (("not verified", {**self.unverified, **self.faults}), ("cited", self.citations)):
+            if self.form in reasons:
+                return replace(cost, basis=basis, theorem=reasons[self.form])
+        return cost
 
     def _protects(self, noise: NoiseSource) -> bool:
         return noise.private and self.form not in self.faults
 
     def _released(self, value: Any, scale: float, cost: Cost, noise: NoiseSource, replied: bool = True) -> Release:
-        name = f"{type(self).__name__}, {self.form}"
+        name, cost = f"{type(self).__name__}, {self.form}", self.marked(cost)
         return Release(
             replied, value if replied else None, scale, cost.epsilon, cost.delta, self._protects(noise), name, cost
         )
@@ -98,9 +111,7 @@ class LinearRival(Rival, LinearModel):
     x_bound: Any
     y_bound: Any
 
-    def fit(self, X: Any, y: Any, **unsupported: Any) -> Any:
-        """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table."""
-        budget = self._settings(**unsupported)
+    def _fit(self, X: Any, y: Any, budget: Budget) -> None:
         rows = self._regression_rows(X, y)
         bounds = [self._needed(name) for name in ("x_bound", "y_bound")]
         problem = Problem(rows, bounds[0], bounds[1], self._constant(bounds[0], rows.n_features))
@@ -109,7 +120,6 @@ class LinearRival(Rival, LinearModel):
         self.coef_ = np.array(beta[: rows.n_features])
         self.intercept_ = float(beta[-1]) if self.fit_intercept else 0.0
         self._finish(release)
-        return self
 
     def _needed(self, name: str) -> float:
         advice = "Pass a bound on the norm of a row." if name == "x_bound" else "Pass a bound on |y|."
@@ -124,14 +134,11 @@ class ClassRival(Rival, MeansClassifier):
 
     x_bound: Any
 
-    def fit(self, X: Any, y: Any, **unsupported: Any) -> Any:
-        """Fit privately. ``y`` holds labels, or names the label column when ``X`` is a table."""
-        budget = self._settings(**unsupported)
+    def _fit(self, X: Any, y: Any, budget: Budget) -> None:
         rows = self._classified_rows(X, y)
         radius = float(self._bound("x_bound", "Pass a bound on the norm of a row."))
         self.means_, self.priors_, release = self._estimate(rows, radius, budget)
         self._finish(release)
-        return self
 
     def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
         raise TypeError(f"{type(self).__name__} does not say how to estimate means")
@@ -161,14 +168,11 @@ class FunctionRival(Rival, NoisyScore, RegressorMixin, PrivateEstimator):
     domain: Any
     y_bound: Any
 
-    def fit(self, X: Any, y: Any, **unsupported: Any) -> Any:
-        """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table."""
-        budget = self._settings(**unsupported)
+    def _fit(self, X: Any, y: Any, budget: Budget) -> None:
         rows = self._regression_rows(X, y)
         self.domain_ = pairs(self.domain, rows.n_features)
         self.y_centre_, self.y_radius_ = y_range(self.y_bound)
         self._finish(self._release_function(rows, budget))
-        return self
 
     def _release_function(self, rows: Rows, budget: Budget) -> Release:
         raise TypeError(f"{type(self).__name__} does not say how to release a function")

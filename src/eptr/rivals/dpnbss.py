@@ -28,7 +28,7 @@ class DPNBSS(ClassRival):
     Parameters
     ----------
     epsilon, delta : float
-        "repaired" is pure: ``delta`` is not used and the Release shows 0.
+        "repaired" does not use ``delta``, and the Release shows 0.
     x_bound : float
         Public bound on the norm of a row.
     classes : "public" or sequence
@@ -37,13 +37,30 @@ class DPNBSS(ClassRival):
     floor : float
         No class counts for less than this share of the rows.
     form : {"repaired", "gaussian", "literature"}
-        "repaired": Cauchy noise, pure epsilon-DP. "gaussian": Gaussian noise, (epsilon, delta)-DP. "literature": Cauchy
-        noise scaled by 2R/(n_k + 1) at the private class sizes without smoothing: **not private**, not smooth sensitivity.
+        "repaired": Cauchy noise, epsilon-DP in real numbers; for the floats that are drawn this is **not verified**, and
+        the Release says so. "gaussian": Gaussian noise, (epsilon, delta)-DP by citation. "literature": Cauchy noise scaled
+        by 2R/(n_k + 1) at the private class sizes without smoothing: **not private**, not smooth sensitivity.
     invalid, ledger, random_state
         As in :class:`eptr.BayesClassifier`.
     """
 
     _variants = ("form", ("repaired", "gaussian", "literature"))
+    unverified = MappingProxyType(
+        {
+            "repaired": "the law of the noise in real numbers is epsilon-DP (smooth sensitivity, Nissim, Raskhodnikova and "
+            "Smith 2007; proof in the repository), but the Cauchy floats that are drawn are quotients of rounded Gaussians, "
+            "and what their last bits tell is not proven."
+        }
+    )
+    citations = MappingProxyType(
+        {
+            "gaussian": "Nissim, Raskhodnikova and Smith (2007), Smooth sensitivity and sampling in private data analysis, "
+            "Lemma 2.9 and Example 3: noise 5 sqrt(2 log(2/delta)) S/epsilon in each of p coordinates is "
+            "(epsilon, delta)-DP if S is an upper bound of the local sensitivity that changes by at most a factor e^b "
+            "between neighbours, b = epsilon/(4 (p + log(2/delta))). For real numbers: what the last bits of the noise tell "
+            "about its private scale was not analysed."
+        }
+    )
     faults = MappingProxyType(
         {
             "literature": "its noise is scaled by the private class sizes without smoothing, so the noise itself tells them."

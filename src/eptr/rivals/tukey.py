@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from ..accounting.budget import Budget
 from ..errors import InputError
+from ..privacy.draws import permutation
 from ..privacy.mechanism import Cost, Release
 from ..privacy.noise import NoiseSource
 from ..rows.memory import MemoryRows
 from ..rows.namespace import is_foreign
 from .base import LinearRival, Problem, checked_count
+from .tukey_boxes import DepthBoxes
 
 __all__ = ["TukeyEM"]
 
@@ -24,6 +28,8 @@ Array = NDArray[np.float64]
 
 class TukeyEM(LinearRival):
     """Exponential mechanism over the boxes of m least squares fits (Amin et al. 2023); (epsilon, delta)-DP, no bounds needed.
+
+    Boxes, test and draw are exact; coefficients are a real draw rounded to floats. Without a reply they are zero.
 
     Parameters
     ----------
@@ -36,6 +42,14 @@ class TukeyEM(LinearRival):
     invalid, ledger, random_state
         As in :class:`eptr.LinearRegression`. Its statistic is not a sum over rows: it works in memory only.
     """
+
+    citations: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "repaired": "Amin, Joseph, Ribero and Vassilvitskii (2023), Easy differentially private linear regression, "
+            "Theorem 3.5. Each row is in one of m batches, drawn without looking at the rows, and a fit is computed from its "
+            "batch alone; the point is a real draw of the exponential mechanism on depth, behind the test."
+        }
+    )
 
     def __init__(
         self,
@@ -74,64 +88,45 @@ class TukeyEM(LinearRival):
         m = checked_count("batches", self.batches) or max(1, problem.rows.n // (3 * p))
         cost = Cost(budget.epsilon, budget.delta, "basic", 0.0)
         noise = self._charged(cost, problem.rows)
-        fits = np.sort(self._batch_fits(problem, m, noise), axis=0)
-        half = m // 2
-        # Box i = 1 .. m/2: between the i-th smallest and the i-th largest value of every coordinate.
-        with np.errstate(divide="ignore"):
-            volume = np.log(np.maximum(fits[::-1][:half] - fits[:half], 0.0)).sum(axis=1)
-        share = 0.5 * budget.epsilon
-        if not self._safe(volume, m // 4, share, budget.delta, noise):
+        boxes = DepthBoxes(_batch_fits(problem, m, noise))
+        t = max(1, m // 4)
+        rate = Fraction(budget.epsilon) / 4  # epsilon' / 2, half of epsilon for the test and half for the point
+        safe = passes(boxes.distance(t, rate, Fraction(budget.delta) / 8), budget, noise)
+        if not safe or not boxes.volume(t):  # proof: privacy
             return np.zeros(p), self._released(None, math.inf, cost, noise, replied=False)
-        theta = _deep_point(fits, volume, m // 4, share, noise)
+        theta = boxes.deep_point(t, rate, noise)
         return theta, self._released(theta, float("nan"), cost, noise)
 
-    def _batch_fits(self, problem: Problem, m: int, noise: NoiseSource) -> Array:
-        rows = problem.rows
-        assert isinstance(rows, MemoryRows)  # checked before anything was paid for
-        order = np.argsort(noise.uniform(rows.n))
-        fits = np.zeros((m, problem.dimension))
-        for k in range(m):
-            x, y, keep = rows.part(order[k::m])
-            if problem.constant is not None:
-                x = np.column_stack([x, np.ones(len(x)) if keep is None else keep.astype(float)])
-            fits[k] = np.linalg.lstsq(x, y, rcond=None)[0]
-        return np.clip(np.nan_to_num(fits), -1e100, 1e100)
 
-    @staticmethod
-    def _safe(volume: Array, t: int, share: float, delta: float, noise: NoiseSource) -> bool:
-        """Whether the distance to a dataset with unstable volumes passes a noisy threshold. proof: test"""
-        limit = math.log(delta) - math.log(8.0) - share
-        best = -1
-        for k in range(t - 1):
-            outer = volume[t - k - 2]  # V_{t-k-1}, counted from 1
-            inner = volume[t + k + 1 :]  # V_{t+k+g+1}, g = 1, 2, ...
-            if len(inner) == 0 or not np.isfinite(outer):
-                break
-            gaps = outer - inner - share * np.arange(1, len(inner) + 1) / 2.0
-            if not np.any(gaps[np.isfinite(inner)] <= limit):
-                break
-            best = k
-        return bool(float(noise.laplace(np.array(float(best)), 1.0 / share)) > math.log(1.0 / (2.0 * delta)) / share)
+def passes(distance: int, budget: Budget, noise: NoiseSource) -> bool:
+    """Whether ``distance`` plus Laplace noise of scale 2/epsilon is above the threshold. proof: test"""
+    return bool(float(noise.laplace(np.array(float(distance)), 2.0 / budget.epsilon)) > threshold(budget))
 
 
-def _deep_point(fits: Array, volume: Array, t: int, share: float, noise: NoiseSource) -> Array:
-    """Depth i >= t with weight (V_i - V_{i+1}) exp(share i/2), then a uniform point of box i outside box i + 1."""
-    depth = np.arange(t, len(volume) + 1)
-    outer = volume[t - 1 :]
-    inner = np.append(volume[t:], -math.inf)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shells = outer + np.log1p(-np.exp(np.minimum(inner - outer, 0.0)))
-    weights = np.where(np.isfinite(shells), shells, -math.inf) + share * depth / 2.0
-    if not np.any(
-        np.isfinite(weights)
-    ):  # all boxes are points; the test lets this through with a tiny probability only
-        return np.asarray(fits[len(fits) // 2])
-    cumulative = np.cumsum(np.exp(weights - logsumexp(weights)))
-    i = t + int(np.searchsorted(cumulative, float(noise.uniform(1)[0]) * cumulative[-1], side="right"))
-    i = min(i, len(volume))
-    low, high = fits[i - 1], fits[-i]
-    for _ in range(10_000):
-        point = low + (high - low) * noise.uniform(len(low))
-        if i == len(volume) or np.any((point < fits[i]) | (point > fits[-i - 1])):
-            return np.asarray(point)
-    return np.asarray(point)
+def threshold(budget: Budget) -> float:
+    """ln(1/(2 delta)) 2/epsilon, at least 0, rounded up. proof: test"""
+    tail = max(0.0, -math.log(2.0 * budget.delta))
+    return (tail + (1.0 + tail) * 2.0**-45) * (2.0 / budget.epsilon)
+
+
+def _batch_fits(problem: Problem, m: int, noise: NoiseSource) -> Array:
+    """Least squares in m random batches, each from its own rows alone. proof: batches"""
+    rows = problem.rows
+    assert isinstance(rows, MemoryRows)  # checked before anything was paid for
+    order = permutation(rows.n, noise)
+    fits = np.zeros((m, problem.dimension))
+    for k in range(min(m, rows.n)):
+        x, y, keep = rows.part(order[k::m])
+        if problem.constant is not None:
+            x = np.column_stack([x, np.ones(len(x)) if keep is None else keep.astype(float)])
+        fits[k] = _least_squares(x, y)
+    return np.clip(np.nan_to_num(fits), -1e100, 1e100)
+
+
+def _least_squares(x: Array, y: Array) -> Array:
+    """The shortest solution; zero where the decomposition fails: an error that depends on rows would be a leak."""
+    try:
+        with np.errstate(all="ignore"):
+            return np.asarray(np.linalg.lstsq(x, y, rcond=None)[0])
+    except np.linalg.LinAlgError:
+        return np.zeros(x.shape[1])

@@ -74,7 +74,15 @@ def _dataset(path: Any) -> Any:
     kind = "feather" if where.endswith((".arrow", ".feather", ".ipc")) else "parquet"
     try:
         # The names of the folders above a single file say nothing about its columns.
-        return datasets.dataset(where, format=kind, partitioning=None if Path(where).is_file() else "hive")
+        if Path(where).is_file():
+            return datasets.dataset(where, format=kind, partitioning=None)
+        found = datasets.dataset(where, format=kind, partitioning="hive")
+        # What a folder's name says has no declared type: guessed from all of them, one odd folder would change it for all.
+        guessed = {k for f in found.get_fragments() for k in datasets.get_partition_keys(f.partition_expression)}
+        if not guessed:
+            return found
+        text = datasets.partitioning(pa.schema([(name, pa.string()) for name in sorted(guessed)]), flavor="hive")
+        return datasets.dataset(where, format=kind, partitioning=text)
     except (OSError, pa.ArrowException, ValueError):
         pass
     raise InputError(f"{where} is not a Parquet file, or a folder of them.")
@@ -135,13 +143,15 @@ def _one_schema(fragments: list[Any]) -> None:
             raise InputError(f"{_name(fragment)} has two columns of the same name.")
         types |= dict.fromkeys(datasets.get_partition_keys(fragment.partition_expression))
         first = first or (types, _name(fragment))
-        for name in types.keys() | first[0].keys():
-            if name not in types or name not in first[0]:
-                has, lacks = (first[1], _name(fragment)) if name not in types else (_name(fragment), first[1])
-                raise InputError(f"the files of X do not agree: {has} has a column {name!r}, {lacks} does not.")
+        if set(types) != set(first[0]):
+            raise InputError(
+                f"the files of X do not agree: {first[1]} has {len(first[0])} columns, {_name(fragment)} {len(types)}, and not "
+                "all have the same names. Write them with one schema."
+            )
+        for place, name in enumerate(first[0], start=1):
             if types[name] != first[0][name]:
                 raise InputError(
-                    f"the files of X do not agree: column {name!r} holds {first[0][name]} in {first[1]}, but {types[name]} in "
+                    f"the files of X do not agree: column {place} holds {first[0][name]} in {first[1]}, but {types[name]} in "
                     f"{_name(fragment)}. Write them with one schema."
                 )
 

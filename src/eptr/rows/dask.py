@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .engine import Engine, Partial, Pass, merge
-from .labels import codes_of, missing
+from .ingest import as_text, column_values, matrix, numbers
+from .labels import Labels, distinct
 from .ship import engine_errors, packed
 from .table import cache_blocks
 
@@ -60,9 +61,6 @@ class DaskRows(Engine):
     def __init__(self, x: Any, y: Any, classes: NDArray[Any] | None = None, *, drop_invalid: bool = False) -> None:
         if getattr(x, "ndim", 0) != 2 or getattr(y, "ndim", 0) != 1 or not is_dask(y):
             raise InputError("X must be a Dask array of shape (n, p) and y a Dask array of shape (n,).")
-        for name, array in (("X", x), ("y", y)):
-            if array.dtype.kind not in "fiub" and not (name == "y" and classes is not None):
-                raise InputError(f"{name} must hold numbers only, got dtype {array.dtype}.")
         self.drop_invalid, self.classes, self.codes = drop_invalid, classes, classes is not None
         x, y = _of_known_length(x), _of_known_length(y)
         if x.shape[0] != y.shape[0]:
@@ -89,12 +87,11 @@ def occurring_in_array(y: Any) -> Any:
     """The different labels of a Dask array."""
     if not is_dask(y) or getattr(y, "ndim", 0) != 1:
         raise InputError("X must be a Dask array of shape (n, p) and y a Dask array of shape (n,).")
-    return np.array(list(_total(_different, operator.or_, [(part,) for part in y.to_delayed()])))
+    return list(_total(_different, operator.or_, [(part,) for part in y.to_delayed()]))
 
 
 def _different(y: Any) -> set[Any]:
-    y = np.asarray(y)
-    return set(y[~missing(y)].tolist())
+    return set(distinct(np.asarray(y)))
 
 
 @engine_errors("Dask")
@@ -147,15 +144,19 @@ class _OfFrame:
     def _batches(frame: Any) -> Iterable[Any]:
         import pyarrow as pa
 
-        if len(frame) == 0:  # an empty partition has no types either
-            return
-        try:
-            batch = pa.RecordBatch.from_pandas(frame, preserve_index=False)
-        except (pa.ArrowException, TypeError, ValueError):
-            batch = None
-        if batch is None:
-            raise InputError("a partition of X holds values of different types in one column; give it one type.")
-        yield batch
+        if len(frame) > 0:  # an empty partition has no types either
+            columns = [_arrow_column(frame.iloc[:, j]) for j in range(frame.shape[1])]
+            yield pa.RecordBatch.from_arrays(columns, list(frame.columns))
+
+
+def _arrow_column(series: Any) -> Any:
+    """Numbers as they are; what has no numeric type as text, each value by itself: a partition's types come from its values."""
+    import pyarrow as pa
+
+    values = column_values(series)
+    if isinstance(values, np.ndarray):
+        return pa.array(values)
+    return pa.array([as_text(v) for v in values], pa.large_string())
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +167,10 @@ class _OfChunk:
     classes: NDArray[Any] | None
 
     def __call__(self, x: Any, y: Any) -> Partial:
-        x, y = np.asarray(x), np.asarray(y)
-        y = y if self.classes is None else codes_of(y, self.classes)
-        return self.task((x[part], y[part]) for part in cache_blocks(len(x), x.shape[1]))
+        rows = matrix(np.asarray(x))
+        assert rows is not None  # a chunk has two dimensions
+        y = numbers(np.asarray(y)) if self.classes is None else Labels(self.classes).codes(np.asarray(y))
+        return self.task((rows[part], y[part]) for part in cache_blocks(len(rows), rows.shape[1]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,19 +20,26 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import DomainError, InputError
 from .namespace import namespace, to_numpy
 
 __all__ = ["Engine", "Partial", "Pass", "RowFunction", "Rows", "merge"]
 
 Array = NDArray[np.float64]
 RowFunction = Callable[[Any, Any, Any], tuple[Any, ...]]
-# Sums, how many rows they are over, the largest |x| seen (first pass only), and what was wrong with a row ("" if nothing).
+# Sums, how many rows they are over, the largest |x| seen (first pass only), and what was wrong ("" if nothing): with the
+# value of a row, or, if "largest" is NaN, with something public such as a column's declared type.
 Partial = tuple[tuple[Array, ...] | None, int, float, str]
 NOTHING: Partial = (None, 0, 0.0, "")
 # Larger values are cut to this, far outside any bound, so that squares and differences stay finite.
 _LARGEST = 1e150
 _ADVICE = "clean it, or pass invalid='drop' to give such rows no weight."
+# One sentence for whatever is wrong with a value, so that the sentence does not tell which.
+_NO_NUMBER = (
+    "{} contains NaN, infinity, a missing value or text that is no number (every argument must be a number or a string that "
+    "reads as a number; eptr.PublicEncoder encodes levels); " + _ADVICE
+)
+_NO_LABEL = f"y holds a label that is not in classes, or none; declare it there, or {_ADVICE}"
 
 
 class Rows(Protocol):
@@ -63,6 +70,7 @@ class Engine(ABC):
     classes: NDArray[Any] | None = None  # what they stand for, where the engine knows
 
     _largest: float | None = None  # known after the first pass
+    on_fault: Callable[[], None] | None = None  # told when a row lies outside the domain, before anybody else is
 
     @abstractmethod
     def _partials(self, task: Pass) -> Iterable[Partial]:
@@ -77,7 +85,11 @@ class Engine(ABC):
         task = Pass(fn, self.drop_invalid, self.codes, validate=first, cut=first or self._largest > _LARGEST)  # type: ignore[operator]
         sums, n, largest, fault = reduce(merge, self._partials(task), NOTHING)
         if fault:
-            raise InputError(fault)
+            if math.isnan(largest):
+                raise InputError(fault)
+            if self.on_fault is not None:
+                self.on_fault()
+            raise DomainError(fault)
         # Every row was finite in the first pass, and finite rows have finite sums.
         if n != self.n or sums is None or not all(np.all(np.isfinite(s)) for s in sums):
             raise InputError(
@@ -96,7 +108,7 @@ def _nothing(x: Any, y: Any, keep: Any) -> tuple[Array, ...]:
 def merge(one: Partial, two: Partial) -> Partial:
     """Exact sums add without rounding, so the order of merging is free."""
     if one[3] or two[3]:
-        return (None, 0, 0.0, one[3] or two[3])
+        return one if one[3] else two
     sums = two[0] if one[0] is None else one[0]
     if one[0] is not None and two[0] is not None:
         sums = tuple(np.add(a, b) for a, b in zip(one[0], two[0], strict=True))
@@ -122,7 +134,7 @@ class Pass:
                     break
                 total = merge(total, self._block(x, y))
         except InputError as error:  # from reading a block: a sentence that may travel, without the values
-            return None, 0, 0.0, str(error)
+            return None, 0, 0.0 if isinstance(error, DomainError) else math.nan, str(error)
         return total
 
     def _block(self, x: Any, y: Any) -> Partial:
@@ -151,9 +163,7 @@ class Pass:
             return math.inf, ""  # rows that are dropped are not looked at: values are cut in every pass
         largest = max(float(xp.max(x)), -float(xp.min(x)))  # NaN if there is one
         if not math.isfinite(largest):
-            return largest, f"X contains NaN, infinity or missing values; {_ADVICE}"
+            return largest, _NO_NUMBER.format("X")
         if self.codes:
-            bad = bool(xp.min(y) < 0)
-            return largest, f"y holds a label that is not in classes, or none; declare it there, or {_ADVICE}" * bad
-        fine = bool(xp.all(xp.isfinite(y)))
-        return largest, "" if fine else f"y contains NaN, infinity or missing values; {_ADVICE}"
+            return largest, _NO_LABEL if bool(xp.min(y) < 0) else ""
+        return largest, "" if bool(xp.all(xp.isfinite(y))) else _NO_NUMBER.format("y")

@@ -1,47 +1,138 @@
-"""Labels as positions in a public label set."""
+"""Labels as positions in a public label set: each is read by itself, whatever the others are.  Proof: ingest.md."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from .ingest import categories, column_values, label
 
-__all__ = ["codes_of", "missing", "sorted_labels"]
+__all__ = ["Labels", "distinct", "sorted_labels"]
+
+Codes = NDArray[np.int64]
+_EXACT = 2**53  # beyond it floats do not tell whole numbers apart
 
 
 def sorted_labels(labels: Any) -> NDArray[Any]:
-    """The different labels in order, or an error if they cannot be ordered; at least two."""
-    try:
-        found = np.unique(np.asarray(labels))
-    except TypeError:
-        found = None
-    if found is None:
+    """The different labels in order, or an error if they are not of one kind, or read the same; at least two."""
+    listed = [v.decode() if isinstance(v, bytes) else v for v in labels]
+    keys = [label(v) for v in listed]
+    if None in keys:
+        raise InputError("classes must be numbers or text; one of them is missing, infinite or neither.")
+    if len({isinstance(v, str) for v in listed}) > 1:
         raise InputError("classes must be labels of one kind: all numbers or all strings.")
+    found = np.asarray(listed)
+    if found.dtype.kind == "f" and any(isinstance(k, int) and abs(k) > _EXACT for k in keys):
+        found = np.array(listed, dtype=object)  # floats would make some of them the same
+    found = np.unique(found)
     if len(found) < 2:
         raise InputError("classes must hold at least two labels; with one class there is nothing to tell apart.")
+    if len(set(keys)) != len(found):
+        raise InputError("classes must differ as labels: '1', '1.0' and 'True' read the same, for they may be numbers.")
     return found
 
 
-def missing(y: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which labels are None or NaN."""
-    if y.dtype == object:
-        return np.array([v is None or v != v for v in y], dtype=bool)
-    return np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
+@dataclass(frozen=True)
+class Labels:
+    """A sorted label set that finds its members in any column.   # see `rows/ingest.md`, labels"""
+
+    classes: NDArray[Any]
+    exact: dict[int | str, int] = field(init=False, repr=False, default_factory=dict)
+    floats: dict[float, int] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for code, value in enumerate(self.classes.tolist()):
+            key = label(value)
+            assert key is not None
+            if isinstance(key, str):
+                self.exact[key] = code
+                continue
+            if key == int(key):
+                self.exact[int(key)] = code
+            if abs(key) <= _EXACT or isinstance(key, float):
+                self.floats[float(key)] = code
+
+    @property
+    def beyond_floats(self) -> bool:
+        """Whether a label is a whole number that floats cannot tell from its neighbours."""
+        return any(isinstance(key, int) and abs(key) > _EXACT for key in map(label, self.classes.tolist()))
+
+    def code(self, value: Any) -> int:
+        """Position of one label; -1 if it is missing or not declared."""
+        key = label(value)
+        return self.floats.get(key, -1) if isinstance(key, float) else self.exact.get(key, -1)  # type: ignore[arg-type]
+
+    def codes(self, column: Any) -> Codes:
+        """Positions of a column of labels, each read by itself."""
+        known = categories(column)
+        if known is not None:
+            return np.append(self.codes(known[0]), -1)[known[1]]
+        values = column_values(column)
+        if isinstance(values, list):
+            return np.fromiter(map(_Remembering(self), values), dtype=np.int64, count=len(values))
+        return self.codes_of_numbers(values)
+
+    def codes_of_numbers(self, values: NDArray[Any]) -> Codes:
+        """Positions of an array of numbers, all at once."""
+        if values.dtype.kind == "f":
+            if self.beyond_floats:
+                raise InputError(
+                    "y holds floats, and classes whole numbers beyond 2^53, which floats do not tell apart; pass y as whole "
+                    "numbers, or as text."
+                )
+            return _found(np.array(list(self.floats)), list(self.floats.values()), values)
+        whole = {key: code for key, code in self.exact.items() if isinstance(key, int) and -(2**63) <= key < 2**63}
+        if values.dtype == np.uint64 and (values.size and int(values.max()) >= 2**63):
+            return self.codes(values.tolist())
+        values = values.astype(np.int64, copy=False)
+        if whole == {k: k for k in range(len(self.classes))}:  # already codes, the usual case
+            inside = not values.size or (values.min() >= 0 and values.max() < len(whole))
+            return values if inside else np.where((values >= 0) & (values < len(whole)), values, -1)
+        return _found(np.array(list(whole), dtype=np.int64), list(whole.values()), values)
 
 
-def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
-    """Positions in the sorted label set; -1 for a label that is missing or not in it."""
-    if y.dtype == object:
-        position = {label: k for k, label in enumerate(classes.tolist())}
-        return np.array([position.get(v, -1) for v in y.tolist()], dtype=np.int64)
-    if y.dtype.kind in "iu" and classes.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes))):
-        # Already codes, the usual case.
-        codes = y.astype(np.int64, copy=False)
-        if y.size and (codes.min() < 0 or codes.max() >= len(classes)):
-            codes = np.where((codes >= 0) & (codes < len(classes)), codes, -1)
-        return codes
-    found = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    return np.where(classes[found] == y, found, -1)  # NaN equals nothing
+class _Remembering:
+    """Codes of values one by one; text that occurred before is not read again.
+
+    Numbers are not remembered: 2^53 and its float are equal as keys, but not as labels.
+    """
+
+    def __init__(self, labels: Labels) -> None:
+        self.labels, self.known = labels, dict[str, int]()
+
+    def __call__(self, value: Any) -> int:
+        if type(value) is not str:
+            return self.labels.code(value)
+        code = self.known.get(value)
+        if code is None:
+            code = self.labels.code(value)
+            if len(self.known) < 100_000:
+                self.known[value] = code
+        return code
+
+
+def _found(keys: NDArray[Any], codes: list[int], values: NDArray[Any]) -> Codes:
+    """The code of each value among the keys, -1 for one that is not there (NaN is nowhere)."""
+    if not len(keys):
+        return np.full(len(values), -1, dtype=np.int64)
+    order = np.argsort(keys)
+    keys, sorted_codes = keys[order], np.array(codes, dtype=np.int64)[order]
+    place = np.minimum(np.searchsorted(keys, values), len(keys) - 1)
+    return np.where(keys[place] == values, sorted_codes[place], -1)
+
+
+def distinct(column: Any) -> list[Any]:
+    """The different labels of a column, without missing ones: for label sets that are declared to be public."""
+    known = categories(column)
+    if known is not None:
+        return distinct([v for k, v in enumerate(known[0]) if np.any(known[1] == k)])
+    values = column_values(column)
+    if isinstance(values, np.ndarray):
+        return list(np.unique(values[np.isfinite(values)] if values.dtype.kind == "f" else values).tolist())
+    # Kinds are kept apart, so that labels of mixed kinds are noticed.
+    found = {(isinstance(v, (str, bytes)), key): v for v in values if (key := label(v)) is not None}
+    return list(found.values())

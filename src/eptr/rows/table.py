@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .engine import Engine, Partial, Pass, merge
-from .labels import codes_of
+from .ingest import numbers
+from .labels import Labels, distinct
 from .memory import CACHE_NUMBERS, block_rows
 
 __all__ = ["Columns", "Layout", "Table", "TableRows", "cache_blocks", "label_codes", "number_column", "occurring"]
@@ -78,7 +79,7 @@ class Columns:
         if self.classes is None:
             y: NDArray[Any] = number_column(batch, self.target)
         else:
-            y = label_codes(batch, self.target, self.classes)
+            y = label_codes(batch, self.target, Labels(self.classes))
         for part in cache_blocks(batch.num_rows, len(columns)):
             yield np.array([column[part] for column in columns]).T, y[part]
 
@@ -119,72 +120,104 @@ def cache_blocks(n: int, features: int) -> Iterator[slice]:
 
 
 def number_column(batch: Any, name: str) -> Array:
-    """A column as float64; a missing value is NaN."""
+    """A column as float64; NaN for a missing value, and for text that reads as no number.   # see `rows/ingest.md`, types"""
     import pyarrow as pa
 
-    column = _decoded(_column(batch, name))
+    column = _column(batch, name)
     kind = column.type
     if pa.types.is_floating(kind) and column.null_count == 0:
         return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
-    if pa.types.is_boolean(kind):
+    if _is_text(kind):
+        try:  # the same numbers as one by one, if all of them are some
+            column = column.cast(pa.float64())
+        except pa.ArrowException:
+            return numbers(column)
+    elif pa.types.is_boolean(kind):
         column = column.cast(pa.uint8())
-    elif pa.types.is_decimal(kind):
-        column = column.cast(pa.float64())
     elif pa.types.is_null(kind):
         return np.full(len(column), np.nan)
-    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        raise InputError(f"column {name!r} holds {kind}, not numbers; encode it, or leave it out.")
+    elif pa.types.is_decimal(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return numbers(column)
+    elif not _is_number(kind):
+        raise InputError(f"{_place(batch, name)} of X holds {kind}, not numbers; encode it, or leave it out.")
     return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def label_codes(batch: Any, name: str, classes: NDArray[Any]) -> NDArray[np.int64]:
-    """A column of labels as positions in ``classes``; -1 for one that is missing or not among them."""
+def plain_column(batch: Any, name: str) -> Any:
+    """A column whose values can be read one by one: an array of numbers, or an Arrow column of anything else."""
     import pyarrow as pa
-    import pyarrow.compute as pc
+
+    column = _column(batch, name)
+    if pa.types.is_null(column.type) or (column.null_count == 0 and _is_number(column.type)):
+        return column.to_numpy(zero_copy_only=False)
+    return column
+
+
+def label_codes(batch: Any, name: str, labels: Labels) -> NDArray[np.int64]:
+    """A column of labels as positions among ``labels``; -1 for one that is missing or not declared."""
+    import pyarrow as pa
 
     column = _labels(batch, name)
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        known = pa.array([v if isinstance(v, str) else None for v in classes.tolist()], column.type)
-        found = pc.index_in(column, value_set=known, skip_nulls=True)
-        return np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
-    if column.null_count and pa.types.is_integer(column.type):  # as floats, large ones would become the same
-        codes = codes_of(np.asarray(column.fill_null(0).to_numpy(zero_copy_only=False)), classes)
+    if _is_text(column.type):
+        found = column.dictionary_encode()  # each different text is read once
+        codes = np.append(labels.codes(found.dictionary.to_pylist()), -1)
+        return codes.take(np.asarray(found.indices.fill_null(-1).to_numpy(zero_copy_only=False)))
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
+    if pa.types.is_integer(column.type):  # as floats, large ones beside a missing value would become the same
+        codes = labels.codes_of_numbers(np.asarray(column.fill_null(0).to_numpy(zero_copy_only=False)))
         return np.where(column.is_null().to_numpy(zero_copy_only=False), -1, codes)
-    return codes_of(np.asarray(column.to_numpy(zero_copy_only=False)), classes)
+    if pa.types.is_floating(column.type):
+        return labels.codes_of_numbers(np.asarray(column.to_numpy(zero_copy_only=False)))
+    return labels.codes(column)
 
 
-def _decoded(column: Any) -> Any:
+def _is_number(kind: Any) -> bool:
     import pyarrow as pa
 
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    # How polars keeps text.
-    return column.cast(pa.large_string()) if str(column.type) == "string_view" else column
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _place(batch: Any, name: str) -> str:
+    """Which column, without its name: where a file has no header, names are somebody's values."""
+    return f"column {batch.schema.get_field_index(name) + 1}"
 
 
 def _labels(batch: Any, name: str) -> Any:
-    """A column of whole numbers, floats, truth values or text; an error for anything else."""
+    """A column of numbers, truth values or text; an error, from the type alone, for anything else."""
     import pyarrow as pa
 
-    column = _decoded(_column(batch, name))
-    kinds = ("is_integer", "is_floating", "is_boolean", "is_string", "is_large_string", "is_null")
-    if not any(getattr(pa.types, kind)(column.type) for kind in kinds):
-        raise InputError(f"column {name!r} holds {column.type}, not labels; make them text or whole numbers.")
+    column = _column(batch, name)
+    kinds = ["integer", "floating", "boolean", "string", "large_string", "null", "decimal", "binary", "large_binary"]
+    if not any(getattr(pa.types, f"is_{kind}")(column.type) for kind in kinds):
+        raise InputError(f"y={name!r} holds {column.type}, not labels; make them text or whole numbers.")
     return column
 
 
 def _column(batch: Any, name: str) -> Any:
+    """By name, in its plain type: neither categories nor the way polars keeps text."""
+    import pyarrow as pa
+
     index = batch.schema.get_field_index(name)
     if index < 0:
-        raise InputError(f"a part of the table has no column {name!r}.")
-    return batch.column(index)
+        raise InputError("a part of the table lacks a column that the others have.")
+    column = batch.column(index)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    return column.cast(pa.large_string()) if str(column.type) == "string_view" else column
 
 
 def occurring(table: Table, column: str) -> list[Any]:
     """The different labels of a column, from one pass over it alone."""
     labels, fault = table.reduce(_Occurring(column, MOST_LABELS), _union, [column])
     if not fault and len(labels) > MOST_LABELS:
-        fault = f"column {column!r} has more than {MOST_LABELS} different values: not labels. Declare classes."
+        fault = f"y={column!r} has more than {MOST_LABELS} different values: not labels. Declare classes."
     if fault:
         raise InputError(fault)
     return list(labels)
@@ -203,9 +236,9 @@ class _Occurring:
         found: set[Any] = set()
         try:
             for batch in batches:
-                found.update(_labels(batch, self.column).unique().to_pylist())
+                found.update(distinct(_labels(batch, self.column).unique().to_pylist()))
                 if len(found) > self.most + 2:
                     break
         except InputError as error:
             return set(), str(error)
-        return {v for v in found if v is not None and v == v}, ""
+        return found, ""
