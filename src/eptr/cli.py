@@ -91,9 +91,11 @@ def _findings_table(findings: list[Any]) -> Table:
     from rich.markup import escape
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    # Widths for 100 columns: no name of a rival is cut, and the verdict is always whole.
-    for name, width in (("claim", 30), ("attack", 24), ("measured", 18), ("verdict", 17)):
-        table.add_column(name, min_width=width, no_wrap=name == "verdict")
+    # At 100 columns no name of a rival is cut, and the verdict is always whole.
+    table.add_column("claim", min_width=30, max_width=40)
+    table.add_column("attack", min_width=24)
+    table.add_column("measured", max_width=max(20, out.width - 80))
+    table.add_column("verdict", min_width=17)
     for finding in findings:
         colour = "bold red" if finding.wrong else "yellow" if finding.undecided else "green"
         words = [escape(text) for text in (finding.claim, finding.attack, finding.measured)]

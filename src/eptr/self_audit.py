@@ -257,6 +257,7 @@ def estimator_finding(
     all of them acquit no known-bad mechanism, and nobody if twice the claimed epsilon would have escaped them.
     """
     full = effort >= 1.0
+    much = full or guilty  # what must be convicted is worth more runs than what cannot be acquitted by them
     tries, screening = (10, 300) if full else (4, 100)
     rates = {}
     for k in range(2, ROWS + 1, 2 if full else 6):
@@ -265,11 +266,11 @@ def estimator_finding(
     doubtful = sorted(rates, key=lambda k: abs(rates[k] - 0.5))[: 2 if full else 1]
     screened = [
         (attack(fits(estimator, *one), fits(estimator, *two), FIT_DELTA, screening, seed=k, confidence=0.5), one, two)
-        for k in {*doubtful, 1, ROWS - 1}
+        for k in ({*doubtful, 1, ROWS - 1} if much else {*doubtful, ROWS - 1})
         for one, two in pairs(k)
     ]
     _, one, two = max(screened, key=lambda item: item[0].epsilon)
-    runs = max(500, int(8_000 * effort))
+    runs = max(1_000 if guilty else 500, int(8_000 * effort) if much else int(5_000 * effort))
     result = attack(fits(estimator, *one), fits(estimator, *two), FIT_DELTA, runs, seed=1)
     return _measured(name, result, epsilon, guilty, full if guilty else enough_runs(result, epsilon))
 

@@ -24,7 +24,7 @@ from .audit.neighbours import neighbours
 from .audit.replay import Diverged, Replay
 from .audit.support import Impossible, impossible
 from .bounds import PublicBounds
-from .errors import NoReplyWarning, NotPrivateWarning
+from .errors import EptrWarning
 from .estimators.bayes import BayesClassifier
 from .estimators.kernel import KernelRegressor
 from .estimators.linear import LinearRegression
@@ -108,7 +108,7 @@ def _loss(name: str, models: list[Model], guilty: bool = False) -> Check:
     def run(effort: float) -> Finding:
         shares, pairs = {}, max(20, int(120 * effort))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotPrivateWarning)
+            warnings.simplefilter("ignore", EptrWarning)
             for which, model, labels in models:
                 rng = np.random.default_rng(0)
                 tried = [neighbours(rng, 12, 1 + 2 * (trial % 2), labels) for trial in range(pairs)]
@@ -279,7 +279,7 @@ def _tukey_points(fits: list[float], runs: int) -> Array:
     X, y = np.ones((len(fits), 1)), np.array(fits)
     found = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoReplyWarning)
+        warnings.simplefilter("ignore", EptrWarning)
         for _ in range(runs):
             release = model.fit(X, y).release_
             if release.replied:

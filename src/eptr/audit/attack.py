@@ -194,13 +194,12 @@ def fits(estimator: Any, X: Any, y: Any) -> Sampler:
 
     from sklearn.base import clone
 
-    from ..errors import NoReplyWarning, NotPrivateWarning
+    from ..errors import EptrWarning
 
     def sample(size: int, rng: np.random.Generator) -> Array:
         model, rows = clone(estimator), []
         with warnings.catch_warnings():
-            for kind in (NoReplyWarning, NotPrivateWarning):
-                warnings.simplefilter("ignore", kind)
+            warnings.simplefilter("ignore", EptrWarning)
             for child in rng.spawn(size):
                 release = model.set_params(random_state=child).fit(X, y).release_
                 rows.append(None if release.value is None else np.ravel(release.value))

@@ -33,7 +33,7 @@ class Call:
     """One draw: what was asked for, and what came out."""
 
     kind: str
-    values: Array  # of a coin: its probability; of uniform numbers and bits: nothing
+    values: Array  # of a coin: its probability; of bits: nothing
     scale: Array
     output: Any
 
@@ -142,9 +142,6 @@ class Replay(NoiseStandIn):
     def coin(self, numerator: int, bits: int) -> bool:
         chance = numerator / (1 << bits)
         return bool(self._call("coin", chance, 1.0, lambda: bool(self._rng.random() < chance)))
-
-    def uniform(self, size: int) -> Array:
-        return np.asarray(self._call(f"{size} uniform numbers", 0.0, 1.0, lambda: self._rng.random(size)))
 
     def bits(self, count: int) -> int:
         draw = lambda: int.from_bytes(self._rng.bytes(-(-count // 8))) >> (-count % 8)  # noqa: E731
