@@ -18,7 +18,7 @@ FLOORS = [
     {"rows", "audit"},
     {"estimators", "adapter", "persistence"},
     {"rivals"},
-    {"bounds", "datasets", "demo", "experiments", "files", "report", "self_audit"},
+    {"bounds", "datasets", "demo", "experiments", "files", "report", "self_audit", "self_audit_replay"},
     {"cli", "cli_ledger", "__main__"},
 ]
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}

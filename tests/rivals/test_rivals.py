@@ -164,7 +164,7 @@ SUMS = [e for e in RIVALS if e.private and e.rival.__name__ in STATISTICS]
 
 @pytest.mark.parametrize("entrant", SUMS, ids=lambda e: e.name)
 @pytest.mark.parametrize("p", [1, 3])
-def test_no_neighbour_costs_more_than_the_claim(entrant, p, monkeypatch):
+def test_no_neighbour_costs_more_than_the_claim(entrant, p):
     settings = {
         "classification": {"x_bound": 1.5, "classes": [0, 1, 2]},
         "regression": {"x_bound": 1.5, "y_bound": 2.0},
@@ -174,7 +174,7 @@ def test_no_neighbour_costs_more_than_the_claim(entrant, p, monkeypatch):
     rng, worst = np.random.default_rng(p), 0.0
     for trial in range(120):
         pair = neighbours(rng, n=12, p=p, labels=3 if entrant.task == "classification" else 0)
-        mu, epsilon = spent(model, *pair, monkeypatch, seed=trial)
+        mu, epsilon = spent(model, *pair, seed=trial)
         limit = 1.0 if entrant.guarantee == "pure" else eptr.gaussian_mu(1.0, 1e-3)
         used = epsilon if entrant.guarantee == "pure" else mu
         assert (mu if entrant.guarantee == "pure" else epsilon) == 0.0

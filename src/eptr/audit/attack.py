@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from ..errors import InputError, probability
+from .low_bits import bit_scores
 
-__all__ = ["Measured", "attack", "fits", "measure"]
+__all__ = ["Measured", "attack", "fits", "lower_limit", "measure", "upper_limit"]
 
 Array = NDArray[np.float64]
 Sampler = Callable[[int, np.random.Generator], Array]
@@ -59,7 +60,7 @@ def attack(
     runs : int
         On each dataset.
     bits : bool
-        Look at the lowest bit of the outputs, too: an attack on how noise is drawn rather than on its law. The seeded
+        Look at the low bits of every number, too: an attack on how noise is drawn rather than on its law. The seeded
         generator does not survive it, and is not meant to.
 
     Examples
@@ -98,18 +99,18 @@ def measure(first: Any, second: Any, delta: float, confidence: float = 0.9999, b
     assert best is not None
     score, event, order = best[2]
     hits, sizes = [int(event(score(test[k])).sum()) for k in order], [len(test[k]) for k in order]
-    low, high = _lower(hits[0], sizes[0], confidence), _upper(hits[1], sizes[1], confidence)
+    low, high = lower_limit(hits[0], sizes[0], confidence), upper_limit(hits[1], sizes[1], confidence)
     epsilon = math.log((low - delta) / high) if low > delta else 0.0
     return Measured(max(0.0, epsilon), delta, len(tables[0]), confidence, best[1])
 
 
 def _scores(first: Array, second: Array, bits: bool) -> Iterator[tuple[str, Callable[[Array], Array]]]:
-    """One number per run: where the output lies, how large it is, and its lowest bit. NaN stays NaN."""
+    """One number per run: where the output lies, how large it is, and its low bits. NaN stays NaN."""
     here, there = _direction(first, second), _direction(_size(first), _size(second))
     yield "position", lambda t: t @ here
     yield "size", lambda t: _size(t) @ there
     if bits:
-        yield "lowest bit", lambda t: _lowest_bit(t[:, 0])
+        yield from bit_scores(first.shape[1])
 
 
 def _size(table: Array) -> Array:
@@ -128,15 +129,6 @@ def _direction(first: Array, second: Array) -> Array:
     steps = apart / np.where(spread > 0.0, spread, 1.0)
     direction = steps / np.where(spread > 0.0, spread / spread.max(initial=1e-300), 1.0)
     return np.asarray(direction / np.abs(direction).max()) if np.any(direction) else np.ones(first.shape[1])
-
-
-def _lowest_bit(values: Array) -> Array:
-    """The e for which a float is an odd multiple of 2^e: what naive noise gives away."""
-    reply = np.isfinite(values) & (values != 0.0)
-    mantissa, exponent = np.frexp(np.where(reply, values, 1.0))
-    whole = (np.abs(mantissa) * 2.0**53).astype(np.int64)
-    trailing = np.log2((whole & -whole).astype(float))
-    return np.where(np.isnan(values), np.nan, np.where(reply, exponent - 53 + trailing, 1100.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +178,13 @@ def _gain(p: Any, q: Any, n: int, m: int, delta: float) -> Any:
     return np.where(low > 0.0, np.log(np.maximum(low, 1e-300) / high), -math.inf)
 
 
-def _lower(hits: int, runs: int, confidence: float) -> float:
+def lower_limit(hits: int, runs: int, confidence: float) -> float:
+    """Clopper and Pearson's lower limit of a probability; together with the upper one it has this confidence."""
     return 0.0 if hits == 0 else float(beta.ppf((1.0 - confidence) / 2.0, hits, runs - hits + 1))
 
 
-def _upper(hits: int, runs: int, confidence: float) -> float:
+def upper_limit(hits: int, runs: int, confidence: float) -> float:
+    """Clopper and Pearson's upper limit."""
     return 1.0 if hits == runs else float(beta.ppf(1.0 - (1.0 - confidence) / 2.0, hits + 1, runs - hits))
 
 
@@ -200,13 +194,12 @@ def fits(estimator: Any, X: Any, y: Any) -> Sampler:
 
     from sklearn.base import clone
 
-    from ..errors import NoReplyWarning, NotPrivateWarning
+    from ..errors import EptrWarning
 
     def sample(size: int, rng: np.random.Generator) -> Array:
         model, rows = clone(estimator), []
         with warnings.catch_warnings():
-            for kind in (NoReplyWarning, NotPrivateWarning):
-                warnings.simplefilter("ignore", kind)
+            warnings.simplefilter("ignore", EptrWarning)
             for child in rng.spawn(size):
                 release = model.set_params(random_state=child).fit(X, y).release_
                 rows.append(None if release.value is None else np.ravel(release.value))

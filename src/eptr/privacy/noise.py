@@ -7,14 +7,14 @@ import secrets
 from fractions import Fraction
 from functools import lru_cache
 from numbers import Integral
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, PrivacyError
 
-__all__ = ["ExactNoise", "NoiseSource", "SeededNoise", "noise_source", "pay_for_grid"]
+__all__ = ["ExactNoise", "NoiseSource", "NoiseStandIn", "SeededNoise", "noise_source", "pay_for_grid"]
 
 Array = NDArray[np.float64]
 # OpenDP adds its Gaussian on the finest grid of float64, then rounds: post-processing. proof: grid
@@ -146,8 +146,16 @@ class SeededNoise:
         return int.from_bytes(self.generator.bytes(size), "little") >> (8 * size - count)
 
 
+class NoiseStandIn:
+    """Base of noise sources that are handed over as ``random_state``, such as an auditor's; never private."""
+
+    private = False
+
+
 def noise_source(random_state: Any = None) -> NoiseSource:
-    """Exact noise for ``None``; the seeded, not private generator for anything else."""
+    """Exact noise for ``None``, a stand-in as it is; the seeded, not private generator for anything else."""
+    if isinstance(random_state, NoiseStandIn):
+        return cast(NoiseSource, random_state)
     return ExactNoise() if random_state is None else SeededNoise(random_state)
 
 

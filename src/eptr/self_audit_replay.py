@@ -1,0 +1,287 @@
+"""The checks that replay noise: losses call by call, rows of mixed types, artefacts, and what a draw cannot give.
+
+They need no sampling, or little, and decide at any effort; `eptr.self_audit` puts them beside the sampled ones.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from textwrap import shorten
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from .audit.artefacts import Collect, Fit, artefacts, compare_artefacts, outlines
+from .audit.finding import Check, Finding
+from .audit.known_bad import BoxDraw, CommonTypeCounts, NoisyCounts, TalkativeCounts, WarningCounts
+from .audit.mixed_types import search_types
+from .audit.neighbours import neighbours
+from .audit.replay import Diverged, Replay
+from .audit.support import Impossible, impossible
+from .bounds import PublicBounds
+from .errors import EptrWarning
+from .estimators.bayes import BayesClassifier
+from .estimators.kernel import KernelRegressor
+from .estimators.linear import LinearRegression
+from .files import FileModel
+from .privacy.gaussian import gaussian_mu
+from .privacy.mechanism import Cost
+from .report import render
+from .rivals.catalogue import RIVALS
+from .rivals.tukey import TukeyEM
+
+__all__ = ["artefact_checks", "loss_checks", "support_checks", "type_checks"]
+
+Array = NDArray[np.float64]
+EPSILON, DELTA = 1.0, 1e-3
+CLASSES = [0, 1, 2]
+SETTINGS: dict[str, dict[str, Any]] = {
+    "classification": {"x_bound": 1.5, "classes": CLASSES},
+    "regression": {"x_bound": 1.5, "y_bound": 2.0},
+    "function": {"domain": (-1, 1), "y_bound": 2.0},
+}
+# Their outputs are not statistics plus noise of a public size: no loss to add up call by call.
+NO_SUM_OF_LOSSES = ("DPNBSS", "PTR", "DPJL", "TukeyEM")
+# Their outputs are functions of the rows and of random numbers together: replayed numbers do not make them alike.
+NOT_ADDITIVE = ("DPJL", "TukeyEM")
+Part = tuple[str, Fit, list[Any], Collect]  # a name, how to fit, pairs of datasets, and what to compare
+Model = tuple[str, Any, int]  # a name, an estimator, and the number of classes of its target (0: numbers)
+
+
+def _ours(strategies: tuple[str, ...] = ("refined", "tight", "paper")) -> Iterator[Model]:
+    for strategy in strategies:
+        common: dict[str, Any] = {"strategy": strategy, "invalid": "drop"}
+        yield f"LinearRegression, {strategy}", LinearRegression(EPSILON, DELTA, 1.5, 2.0, **common), 0
+        yield f"BayesClassifier, {strategy}", BayesClassifier(EPSILON, DELTA, 1.5, CLASSES, **common), 3
+        kernel = KernelRegressor(EPSILON, DELTA, (-1, 1), 2.0, 0.4, **common)
+        yield f"KernelRegressor, {strategy}", kernel, 0
+    private: dict[str, Any] = {"x_bound": "private", "y_bound": "private", "invalid": "drop"}
+    yield "LinearRegression, private bounds", LinearRegression(EPSILON, DELTA, **private), 0
+
+
+def _rivals(without: tuple[str, ...] = ()) -> Iterator[Model]:
+    for entrant in RIVALS:
+        if entrant.private and entrant.rival.__name__ not in without:
+            settings = {} if entrant.rival is TukeyEM else SETTINGS[entrant.task]
+            model = entrant.make(epsilon=EPSILON, delta=DELTA, invalid="drop", **settings)
+            yield f"rival {entrant.name}", model, 3 if entrant.task == "classification" else 0
+
+
+def _families(ours: list[Model], rivals: list[Model]) -> Iterator[tuple[str, list[Model]]]:
+    """One line of the table for each estimator with all its strategies, and one for all rivals."""
+    for kind in ("LinearRegression", "BayesClassifier", "KernelRegressor"):
+        found = [model for model in ours if model[0].startswith(kind)]
+        yield f"{kind}, {len(found)} variant{'s' * (len(found) > 1)}", found
+    yield f"rivals, {len(rivals)} of them", rivals
+
+
+def loss_checks() -> Iterator[Check]:
+    """The loss of every noisy call, given the same outputs, adds up to no more than the claim."""
+    for name, models in _families([*_ours(("refined",))], [*_rivals(NO_SUM_OF_LOSSES)]):
+        yield _loss(name, models)
+    counts = _HalfNoise(NoisyCounts(EPSILON, DELTA, CLASSES))
+    yield _loss("bad: noise for half of a change", [("counts", counts, 3)], True)
+
+
+class _HalfNoise:
+    """Claims what its inner model claims, with twice the rows behind every change."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def set_params(self, **settings: Any) -> _HalfNoise:
+        self.inner.set_params(**settings)
+        return self
+
+    def fit(self, X: Any, y: Any) -> _HalfNoise:
+        self.inner.fit(np.concatenate([X, X]), np.concatenate([y, y]))
+        self.release_ = self.inner.release_
+        return self
+
+
+def _loss(name: str, models: list[Model], guilty: bool = False) -> Check:
+    def run(effort: float) -> Finding:
+        shares, pairs = {}, max(20, int(120 * effort))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EptrWarning)
+            for which, model, labels in models:
+                rng = np.random.default_rng(0)
+                tried = [neighbours(rng, 12, 1 + 2 * (trial % 2), labels) for trial in range(pairs)]
+                shares[which] = max(_share(model, *pair, seed) for seed, pair in enumerate(tried))
+        worst = max(shares, key=lambda which: shares[which])
+        convicted = shares[worst] > 1.0 + 1e-9
+        said = f"{shares[worst]:.3f} of claim" + (f", {worst}" if convicted else "")
+        return Finding(name, f"replayed loss, {len(models) * pairs} pairs", said, convicted, guilty)
+
+    return Check(f"loss: {name}", run)
+
+
+def _share(model: Any, one: Any, two: Any, seed: int) -> float:
+    """What a fit spends on a pair, as a share of what it claims."""
+    replay = Replay(seed)
+    model.set_params(random_state=replay).fit(*one)
+    try:
+        model.set_params(random_state=replay.rewind()).fit(*two)
+        replay.finish()
+    except Diverged:
+        return math.inf
+    cost: Cost = model.release_.cost
+    mu = cost.mu if cost.mu > 0.0 else gaussian_mu(cost.epsilon, cost.delta) if cost.delta > 0.0 else 0.0
+    gaussian = math.sqrt(replay.gaussian_loss)
+    return float(replay.laplace_loss / cost.epsilon) + (gaussian / mu if mu else math.inf if gaussian else 0.0)
+
+
+def type_checks() -> Iterator[Check]:
+    """One row's label or cell of another type, in every container."""
+    rng = np.random.default_rng(0)
+    X, numbers = rng.uniform(-1, 1, size=(24, 2)).tolist(), rng.uniform(-1, 1, size=24).tolist()
+    whole, text = [i % 3 for i in range(24)], [("no", "perhaps", "yes")[i % 3] for i in range(24)]
+    linear = LinearRegression(EPSILON, DELTA, 1.5, 2.0, invalid="drop")
+    bayes = BayesClassifier(EPSILON, DELTA, 1.5, CLASSES, invalid="drop")
+    words = clone(bayes).set_params(classes=["no", "perhaps", "yes"])
+    kernel = KernelRegressor(EPSILON, DELTA, (-1, 1), 2.0, 0.4, invalid="drop")
+    yield _types("BayesClassifier, labels 0, 1, 2", bayes, (X, whole), "target")
+    yield _types("BayesClassifier, labels of text", words, (X, text), "target")
+    yield _types("BayesClassifier, cells", bayes, (X, whole), "cell")
+    for name, model in (("LinearRegression", linear), ("KernelRegressor", kernel)):
+        yield _types(f"{name}, targets", model, (X, numbers), "target")
+        yield _types(f"{name}, cells", model, (X, numbers), "cell")
+    counts: dict[str, Any] = {"epsilon": EPSILON, "delta": DELTA, "classes": CLASSES}
+    yield _types("counts, each label read by itself", NoisyCounts(**counts), (X, whole), "target")
+    yield _types("bad: labels through one array (0.1)", CommonTypeCounts(**counts), (X, whole), "target", True)
+    yield _types("bad: a warning counts labels", WarningCounts(**counts), (X, whole), "target", True)
+
+
+def _types(name: str, model: Any, rows: Any, place: str, guilty: bool = False) -> Check:
+    def run(effort: float) -> Finding:
+        found = search_types(model, rows, place)
+        said = (
+            shorten(next(iter(found.faults.values())), 60, placeholder=" ...")
+            if found.convicts
+            else f"{found.closest:.3f} of claim"
+        )
+        return Finding(name, f"mixed types, {found.pairs} pairs", said, found.convicts, guilty)
+
+    return Check(f"types: {name}", run)
+
+
+def artefact_checks() -> Iterator[Check]:
+    """Everything a fit shows, byte for byte."""
+    for name, models in _families([*_ours()], [*_rivals()]):
+        yield _artefacts(
+            name, [(which, _fitter(model), _pairs(labels), _shown(model)) for which, model, labels in models]
+        )
+    if find_spec("matplotlib"):
+        files: list[Part] = [(k, _file_fitter(k), _tables(k), _file_artefacts) for k in ("ols", "bayes", "kernel")]
+        yield _artefacts("eptr fit: report and model file", files, pairs_at_least=1)
+    counts = TalkativeCounts(EPSILON, DELTA, CLASSES)
+    yield _artefacts("bad: a raw statistic in an attribute", [("counts", _fitter(counts), _pairs(3), artefacts)], True)
+
+
+def _shown(model: Any) -> Collect:
+    return outlines if type(model).__name__ in NOT_ADDITIVE else artefacts
+
+
+def _artefacts(name: str, parts: list[Part], guilty: bool = False, pairs_at_least: int = 4) -> Check:
+    def run(effort: float) -> Finding:
+        found = {}
+        for which, fit, pairs, collect in parts:
+            some = pairs[: max(pairs_at_least, int(effort * len(pairs)))]
+            found[which] = compare_artefacts(fit, some, collect, seeds=max(1, int(4 * effort)))
+        differs = [f"{which}: {search.differs}" for which, search in found.items() if search.convicts]
+        said = f"differs: {differs[0]}" if differs else f"{sum(s.compared for s in found.values()):,} the same"
+        how = f"artefacts, {sum(s.pairs for s in found.values())} pairs"
+        return Finding(name, how, said, bool(differs), guilty)
+
+    return Check(f"artefacts: {name}", run)
+
+
+def _pairs(labels: int) -> list[Any]:
+    """Hard neighbours, one whose row is no longer valid, and one so clear that every private test replies."""
+    rng = np.random.default_rng(1)
+    pairs = [neighbours(rng, n, 2, labels) for n in (12, 400)]
+    (X, y), _ = neighbours(rng, 400, 2, labels)
+    other = X.copy()
+    other[0, 0] = math.nan
+    corners = rng.choice([-0.5, 0.5], size=(3_000, 2))
+    clear = np.arange(3_000) % labels if labels else corners @ [1.0, -0.5] + 0.1 * rng.normal(size=3_000)
+    moved, target = corners.copy(), clear.copy()
+    moved[0], target[0] = -corners[0], 0
+    return [*pairs, ((X, y), (other, y)), ((corners, clear), (moved, target))]
+
+
+def _fitter(model: Any) -> Fit:
+    return lambda data, noise: clone(model).set_params(random_state=noise).fit(*data)
+
+
+def _tables(kind: str) -> list[Any]:
+    """Columns as `eptr fit` reads them from a file; one row is left empty, or changes."""
+    rng = np.random.default_rng(2)
+    columns = {name: np.array([f"{v:.3f}" for v in rng.uniform(size=40)], dtype=object) for name in ("x", "z")}
+    target = rng.choice(["no", "yes"], size=40) if kind == "bayes" else [f"{v:.3f}" for v in rng.uniform(size=40)]
+    first = columns | {"y": np.array(list(target), dtype=object)}
+    others = []
+    for value in ("", "0.999"):
+        other = {name: column.copy() for name, column in first.items()}
+        other["x"][0] = value
+        others.append((first, other))
+    return others
+
+
+def _file_fitter(kind: str) -> Fit:
+    bounds = PublicBounds({"x": (0.0, 1.0), "z": (0.0, 1.0)}, ["no", "yes"] if kind == "bayes" else (0.0, 1.0), None)
+    settings: dict[str, Any] = {"epsilon": EPSILON, "delta": DELTA, "invalid": "drop"}
+    return lambda data, noise: FileModel.fit(data, kind, "y", bounds, "data.csv", random_state=noise, **settings)
+
+
+def _file_artefacts(model: FileModel) -> dict[str, bytes]:
+    return artefacts(model.estimator) | {"report": render(model).encode(), "model file": model.to_json().encode()}
+
+
+# Half of many small fits at one place, half at another: all boxes are alike, and on a neighbour the innermost is not.
+_FITS = [-1.0] * 20 + [1.7] * 20
+_OTHER = [-1.0] * 20 + [1.7] * 19 + [1.3]
+
+
+def support_checks() -> Iterator[Check]:
+    """Outputs that a neighbour cannot give."""
+
+    def drawn(effort: float) -> Impossible:
+        draws, rng = (BoxDraw(_FITS), BoxDraw(_OTHER)), np.random.default_rng(0)
+        return impossible((draws[0](2_000, rng), draws[1](2_000, rng)), (draws[0].possible, draws[1].possible))
+
+    def tukey(effort: float) -> Impossible:
+        runs = max(150, int(1_000 * effort))
+        outputs = _tukey_points(_FITS, runs), _tukey_points(_OTHER, runs)
+        return impossible(outputs, (BoxDraw(_FITS).possible, BoxDraw(_OTHER).possible))
+
+    yield _support("TukeyEM, exact noise", tukey)
+    yield _support("bad: a box drawn in floats (TukeyEM 0.1)", drawn, guilty=True)
+
+
+def _support(name: str, search: Callable[[float], Impossible], guilty: bool = False) -> Check:
+    def run(effort: float) -> Finding:
+        found = search(effort)
+        how = f"support, {found.runs:,} runs"
+        return Finding(name, how, str(found), found.convicts(0.01), guilty)
+
+    return Check(f"support: {name}", run)
+
+
+def _tukey_points(fits: list[float], runs: int) -> Array:
+    """Released slopes with one row per batch, so that the small fits are the targets themselves; large epsilon, few rows."""
+    model = TukeyEM(8.0, 0.01, batches=len(fits), fit_intercept=False)
+    X, y = np.ones((len(fits), 1)), np.array(fits)
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EptrWarning)
+        for _ in range(runs):
+            release = model.fit(X, y).release_
+            if release.replied:
+                found.append(float(np.ravel(release.value)[0]))
+    return np.array(found)
