@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eptr
-from eptr.adapter import ladder_rung
+from eptr.privacy.rung import ladder_rung
 
 
 def clipped_mean(**options):

@@ -13,25 +13,9 @@ from .errors import InputError, positive
 from .privacy.adaptive import adaptive_release
 from .privacy.ladder import DEFAULT_SLACK
 from .privacy.mechanism import Release, release_at_rung
+from .privacy.rung import RELATIVE_GUARD, ladder_rung
 
-__all__ = ["Adapter", "ladder_rung"]
-
-_RELATIVE_GUARD = 1e-9
-
-
-def ladder_rung(safety: float, threshold: float, lipschitz: float, error: float = 0.0, top: int = 10**6) -> int:
-    """floor((beta - b0')/L'), or -1 below the threshold; at most ``top``.
-
-    L' = L (1 + 1e-9) + 2 err,  b0' = b0 + err, where err also covers the rounding of the formula itself:
-    neighbours are never more than one rung apart.   # proof: floating
-    """
-    reach = abs(threshold) + (top + 2) * (lipschitz + 2.0 * error)
-    error = error + 4.0 * math.ulp(reach)
-    step = lipschitz * (1.0 + _RELATIVE_GUARD) + 2.0 * error
-    above = (safety - (threshold + error)) / step
-    if math.isnan(above) or above < 0.0:
-        return -1
-    return min(math.floor(min(above, float(top))), top)
+__all__ = ["Adapter"]
 
 
 class Adapter:
@@ -123,7 +107,7 @@ class Adapter:
             return adaptive_release(
                 lambda: self.estimate(data),
                 self._beta(data) - self.safety_error,
-                self.lipschitz * (1.0 + _RELATIVE_GUARD) + 2.0 * self.safety_error,
+                self.lipschitz * (1.0 + RELATIVE_GUARD) + 2.0 * self.safety_error,
                 self._alpha,
                 epsilon,
                 delta,
@@ -175,5 +159,5 @@ class Adapter:
         return -math.inf if math.isnan(beta) else beta  # a statistic without a value is not safe: no reply
 
     def _alpha(self, bound: float) -> float:
-        # Both ends of the pair may carry the estimator's rounding error. proof: floating
-        return float(self.sensitivity(bound)) * (1.0 + _RELATIVE_GUARD) + 2.0 * self.estimate_error
+        # Both ends of the pair may carry the estimator's rounding error. proof: error
+        return float(self.sensitivity(bound)) * (1.0 + RELATIVE_GUARD) + 2.0 * self.estimate_error

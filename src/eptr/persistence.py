@@ -60,9 +60,9 @@ def from_json(text: str) -> Any:
     for key, value in content["fitted"].items():
         setattr(estimator, key, _decode(value))
     # Version 0.1 did not write what a guarantee rests on; a rival still knows it of its form.
-    if "basis" not in content["fitted"]["release_"]["cost"] and hasattr(estimator, "marked"):
+    if "basis" not in content["fitted"]["release_"]["cost"] and hasattr(estimator, "_marked"):
         found: Release = estimator.release_
-        estimator.release_ = replace(found, cost=estimator.marked(found.cost))
+        estimator.release_ = replace(found, cost=estimator._marked(found.cost))
     return estimator
 
 

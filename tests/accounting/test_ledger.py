@@ -116,7 +116,7 @@ def test_nothing_is_charged_for_bad_input(study):
             model(study.url).set_params(**bad).fit(X, y)
     with pytest.raises(ValueError):
         model(study.url).fit(np.full_like(X, np.nan), y)
-    assert len(study.history()) == 1
+    assert [e.kind for e in study.history()] == ["create", "check"]  # bad rows are an answer, not a charge
 
 
 def test_it_copies_clones_and_pickles_by_its_url(study):

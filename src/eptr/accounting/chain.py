@@ -134,7 +134,7 @@ def _draw_fault(before: list[Entry], entry: Entry) -> str | None:
 
 
 # Version 0.1 wrote neither of these fields; its entries are read as below and never rewritten, so their hashes stay.
-_SINCE_0_2 = ("basis", "theorem")
+_SINCE_0_2 = ("basis", "theorem", "relation")
 
 
 def cost_in(content: dict[str, Any]) -> Cost:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -22,7 +21,6 @@ from ..accounting.ledger import Account, open_account
 from ..errors import (
     BoundError,
     InputError,
-    LedgerError,
     NoReplyWarning,
     NotPrivateWarning,
     SettingsWarning,
@@ -30,12 +28,14 @@ from ..errors import (
     sensible,
 )
 from ..privacy.mechanism import Cost, Release
-from ..privacy.noise import NoiseSource, noise_source
+from ..privacy.spending import Portion, Spending
+from ..privacy.unit import Unit
 from ..rows.engine import Engine, Rows
 from ..rows.ingest import matrix, numbers
 from ..rows.memory import MemoryRows
 from .elsewhere import rows_elsewhere
 from .predicting import ReadyRows
+from .quantile import private_quantile
 
 __all__ = ["NoisyScore", "PrivateEstimator"]
 
@@ -43,9 +43,8 @@ STRATEGIES = ("refined", "tight", "paper")
 # Share of mu^2 that buys one private radius when a bound is given as "private".
 RADIUS_SHARE = 0.05
 RADIUS_LEVEL = 0.97
-# A private radius is searched over all sensible magnitudes: 2^-30 to 2^30.
-RADIUS_RANGE = (2.0**-30, 2.0**30)
-RADIUS_SEARCH = {"ratio": 2.0, "forgiving": 2.0}  # few cells and a margin for their noise
+# A private radius is searched over all sensible magnitudes, with few cells and a margin for their noise.
+RADIUS_SEARCH = {"low": 2.0**-30, "high": 2.0**30, "ratio": 2.0, "forgiving": 2.0}
 
 
 class NoisyScore:
@@ -65,6 +64,7 @@ class PrivateEstimator(BaseEstimator):
     epsilon: float
     delta: float
     rows_per_person: int
+    neighbours: str
     invalid: str
     fallback: Any
     ledger: Any
@@ -107,7 +107,7 @@ class PrivateEstimator(BaseEstimator):
             raise InputError(f"{name} must be one of {choices}, got {getattr(self, name)!r}.")
         if self.invalid not in ("raise", "drop"):
             raise InputError(f"invalid must be 'raise' or 'drop', got {self.invalid!r}.")
-        whole_number("rows_per_person", self.rows_per_person)
+        self._unit()
         self._account()
         return budget
 
@@ -199,40 +199,37 @@ class PrivateEstimator(BaseEstimator):
             warnings.warn(text, SettingsWarning, stacklevel=5)
         return rows
 
-    def _begin(self, cost: Cost, rows: Rows, *, charged_later: bool = False) -> NoiseSource:
-        """Warn about a seed, and arrange that the ledger is charged after every row was checked, before the first draw.
+    def _unit(self) -> Unit:
+        """Who is protected; checked."""
+        unit = Unit(self.neighbours, whole_number("rows_per_person", self.rows_per_person))
+        if unit.relation != "replace-one" and self._variant in ("tight", "paper"):
+            raise InputError(
+                f"strategy={self._variant!r} is proven for neighbours='replace-one' alone: its test measures how many rows must "
+                "be replaced. Use strategy='refined' with neighbours='zero-out'."
+            )
+        return unit
 
-        A budget that cannot cover the fit is refused here already, before any pass over the rows. ``charged_later``: by
-        the mechanism itself.
-        """
-        noise = noise_source(self.random_state)
-        if not noise.private:
+    def _open(self, cost: Cost, rows: Rows) -> Spending:
+        """The budget of this fit; one that cannot be paid is refused here, before any pass over the rows."""
+        options = {"account": self._account(), "random_state": self.random_state, "what": self._variant}
+        spending = Spending(self._marked(cost), self._unit(), rows, **options, honest=self._honest)
+        if self.random_state is not None:
             warnings.warn(
                 "random_state was given: this fit is reproducible and therefore not private. "
                 "Use random_state=None on real data.",
                 NotPrivateWarning,
                 stacklevel=4,
             )
-        account = self._account()
-        if account is not None:
-            account.check(cost, private=self._protects(noise))
-        if charged_later:
-            return noise
+        return spending
 
-        def pay() -> None:
-            rows.check()
-            if account is not None:
-                account.charge(cost, private=self._protects(noise), what=self._variant)
+    @property
+    def _honest(self) -> bool:
+        """Whether the method is private at all; some published ones are not."""
+        return True
 
-        return _PaidNoise(noise, pay)
-
-    def _protects(self, noise: NoiseSource) -> bool:
-        return noise.private
-
-    def _gaussian_release(self, budget: Budget, noise: NoiseSource, value: Any, scale: float) -> Release:
-        """The Release of a refined fit: Gaussian parts that compose to the budget's mu."""
-        cost = self._gaussian_cost(budget)
-        return Release(True, value, scale, budget.epsilon, budget.delta, noise.private, "refined", cost)
+    def _marked(self, cost: Cost) -> Cost:
+        """The cost with what the guarantee rests on."""
+        return cost
 
     @staticmethod
     def _gaussian_cost(budget: Budget) -> Cost:
@@ -280,21 +277,9 @@ class PrivateEstimator(BaseEstimator):
         return privacy_statement(self)
 
 
-class _PaidNoise:
-    """A noise source that pays once, when it is first asked for anything but whether it protects."""
-
-    def __init__(self, noise: NoiseSource, pay: Callable[[], None]) -> None:
-        self.private, self._noise = noise.private, noise
-        self._pay: Callable[[], None] | None = pay
-
-    def __getattr__(self, name: str) -> Any:
-        if self._pay is not None:
-            try:
-                self._pay()
-            except AttributeError as error:  # else getattr(noise, name, default) would take it for a missing attribute
-                raise LedgerError("the ledger could not be charged; nothing was drawn.") from error
-            self._pay = None
-        return getattr(self._noise, name)
+def private_radius(rows: Rows, statistic: Any, spending: Portion) -> float:
+    """A bound bought from the budget: nearly all rows are within it."""
+    return private_quantile(rows, statistic, RADIUS_LEVEL, spending=spending, share=RADIUS_SHARE, **RADIUS_SEARCH)
 
 
 def validated(estimator: Any, *arrays: Any, **options: Any) -> Any:

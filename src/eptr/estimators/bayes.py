@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
-from ..adapter import ladder_rung
 from ..errors import InputError, positive
-from ..privacy.mechanism import Proposal, Release, forecast_test, release, release_at_rung
-from ..privacy.noise import NoiseSource
+from ..privacy.contribution import LabelledBall
+from ..privacy.mechanism import Proposal, Release, forecast_test
+from ..privacy.rung import ladder_rung
+from ..privacy.spending import Portion, Spending
 from ..rows.engine import Rows
-from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, whole_number
+from .base import RADIUS_SHARE, private_radius, whole_number
 from .bayes_bounds import ClassRule, class_sums, from_centres, paper_rule, tight_rule
 from .classifier import MeansClassifier, into_ball
 from .planning import Plan
@@ -49,7 +50,7 @@ class BayesClassifier(MeansClassifier):
     c0 : float, default 0.05
         "tight" and "paper" only: the fit is proposed if every class has more than c0 n rows.
     strategy : {"refined", "tight", "paper"}
-    rows_per_person, fallback, invalid, ledger, random_state
+    neighbours, rows_per_person, fallback, invalid, ledger, random_state
         As in :class:`eptr.LinearRegression`. ``fallback="paper"`` draws the published no-reply answer, a random
         prior and random means; None is a uniform prior with all means zero.
 
@@ -78,6 +79,7 @@ class BayesClassifier(MeansClassifier):
         c0: float = 0.05,
         strategy: str = "refined",
         *,
+        neighbours: str = "replace-one",
         rows_per_person: int = 1,
         fallback: Any = None,
         invalid: str = "raise",
@@ -90,6 +92,7 @@ class BayesClassifier(MeansClassifier):
         self.classes = classes
         self.c0 = c0
         self.strategy = strategy
+        self.neighbours = neighbours
         self.rows_per_person = rows_per_person
         self.fallback = fallback
         self.invalid = invalid
@@ -105,68 +108,56 @@ class BayesClassifier(MeansClassifier):
         if self.fallback is not None and self.fallback != "paper":
             raise InputError("fallback must be None (uniform prior, zero means) or 'paper'.")
         if self.strategy == "refined":
-            noise = self._begin(self._gaussian_cost(budget), rows)
-            result = self._fit_refined(rows, budget, bound, noise)
+            result = self._fit_refined(rows, bound, self._open(self._gaussian_cost(budget), rows))
         else:
-            cost = forecast_test(self.strategy, budget.epsilon, budget.delta).cost
-            noise = self._begin(cost, rows, charged_later=True)
+            spending = self._open(forecast_test(self.strategy, budget.epsilon, budget.delta).cost, rows)
             assert isinstance(bound, float)
             self.x_bound_ = bound
-            result = self._fit_tested(rows, budget)
-        if not result.replied:
-            self.means_, self.priors_ = self._fallback_parameters(rows.n_features, noise)
+            result = self._fit_tested(rows, budget, spending)
+            if not result.replied:
+                self.means_, self.priors_ = self._fallback_parameters(rows.n_features, spending)
         self._finish(result)
 
-    def _fit_refined(self, rows: Rows, budget: Budget, bound: float | str, noise: NoiseSource) -> Release:
-        mu, group, classes = budget.mu, self.rows_per_person, len(self.classes_)
+    def _fit_refined(self, rows: Rows, bound: float | str, spending: Spending) -> Release:
+        classes = len(self.classes_)
+        left: Portion = spending
         if bound == "private":
-            bound = private_quantile(
-                rows, row_norms, RADIUS_LEVEL, low=RADIUS_RANGE[0], high=RADIUS_RANGE[1],
-                mu=mu * math.sqrt(RADIUS_SHARE) * (1.0 - 1e-15), noise=noise, group=group, **RADIUS_SEARCH,
-            )  # fmt: skip
-            mu *= math.sqrt(1.0 - RADIUS_SHARE) * (1.0 - 1e-15)
+            bound, left = private_radius(rows, row_norms, spending), spending.within(1.0 - RADIUS_SHARE)
         self.x_bound_ = float(bound)
-
-        def part(share: float) -> float:
-            return mu * math.sqrt(share) * (1.0 - 1e-15)
-
+        whole = LabelledBall(self.x_bound_)
         # Clear data need no second look: the noise of the first is below a tenth of the sampling error already.
-        once = 2.0 * self.x_bound_ * group * math.sqrt(classes) < ONCE * math.sqrt(rows.n) * mu
-        first_mu, last_mu = part(1.0 if once else CENTRE_SHARE), part(1.0 - CENTRE_SHARE - SPREAD_SHARE)
+        once = left.scale(whole, 1.0) * math.sqrt(classes) < ONCE * math.sqrt(rows.n)
+        first_share, last_share = 1.0 if once else CENTRE_SHARE, 1.0 - CENTRE_SHARE - SPREAD_SHARE
         first = class_sums(rows, classes, self.x_bound_)
-        counts = noise.gaussian(first.counts, 2.0 * group / first_mu)
+        counts, sums = left.noisy((first.counts, first.sums), whole, first_share)
         floor = COUNT_FLOOR * rows.n
-        rough = noise.gaussian(first.sums, 2.0 * self.x_bound_ * group / first_mu) / np.maximum(counts, floor)[:, None]
-        centres = into_ball(rough, self.x_bound_)
+        centres = into_ball(sums / np.maximum(counts, floor)[:, None], self.x_bound_)
         if once:
             self.means_, self.priors_ = centres, np.maximum(counts, floor) / np.maximum(counts, floor).sum()
-            scale = 2.0 * self.x_bound_ * group / first_mu
             value = np.column_stack([self.means_, self.priors_])
-            return self._gaussian_release(budget, noise, value, scale / rows.n * classes)
+            return spending.close(value, left.scale(whole, first_share) / rows.n * classes, "refined")
         # Rows of a class sit around its centre: a private radius instead of the whole ball.
-        level = 1.0 - min(1.0 - SPREAD_LEVEL, SPREAD_RATE / (math.sqrt(rows.n) * mu))
+        level = 1.0 - min(1.0 - SPREAD_LEVEL, SPREAD_RATE / (math.sqrt(rows.n) * left.mu))
         radius = private_quantile(
             rows, lambda x, y: row_norms(from_centres(x, y, centres), y), level,
-            low=self.x_bound_ * 2.0**-16, high=2.0 * self.x_bound_, mu=part(SPREAD_SHARE), noise=noise, group=group,
+            low=self.x_bound_ * 2.0**-16, high=2.0 * self.x_bound_, spending=left, share=SPREAD_SHARE,
         )  # fmt: skip
         second = class_sums(rows, classes, radius, centres)
-        again = noise.gaussian(second.counts, 2.0 * group / last_mu)
+        again, sums = left.noisy((second.counts, second.sums), LabelledBall(radius), last_share)
         # The same counts were released twice: weight by precision.
-        weight = first_mu**2 / (first_mu**2 + last_mu**2)
+        first_square, last_square = left.share(first_share) ** 2, left.share(last_share) ** 2
+        weight = first_square / (first_square + last_square)
         counts = np.maximum(weight * counts + (1.0 - weight) * again, floor)
-        scale = 2.0 * radius * group / last_mu
-        self.means_ = centres + noise.gaussian(second.sums, scale) / counts[:, None]
+        self.means_ = centres + sums / counts[:, None]
         self.priors_ = counts / counts.sum()
-        return self._gaussian_release(
-            budget, noise, np.column_stack([self.means_, self.priors_]), scale / rows.n * classes
-        )
+        scale = left.scale(LabelledBall(radius), last_share) / rows.n * classes
+        return spending.close(np.column_stack([self.means_, self.priors_]), scale, "refined")
 
-    def _fit_tested(self, rows: Rows, budget: Budget) -> Release:
+    def _fit_tested(self, rows: Rows, budget: Budget, spending: Spending) -> Release:
         classes, p = len(self.classes_), rows.n_features
         rule = self._rule(rows.n, classes, self.x_bound_)
         sums = class_sums(rows, classes, self.x_bound_)
         beta = float(sums.counts.min())
-        options = {"ledger": self._account(), "random_state": self.random_state}
 
         def estimate() -> Array:
             means = sums.sums / np.maximum(sums.counts, 1.0)[:, None]
@@ -174,33 +165,28 @@ class BayesClassifier(MeansClassifier):
 
         if self.strategy == "tight":
             rung = ladder_rung(beta, rule.threshold, rule.lipschitz)
-            result = release_at_rung(estimate, rung, rule.sensitivity, budget.epsilon, budget.delta, **options)
+            result = spending.test_at_rung(estimate, rung, rule.sensitivity, budget.epsilon, budget.delta)
         else:
             gamma = max(beta - rule.threshold - rule.lipschitz, 0.0) / rule.lipschitz
-            result = release(
-                Proposal(estimate(), rule.sensitivity, gamma), budget.epsilon, budget.delta, "paper", **options
-            )
+            result = spending.test(Proposal(estimate(), rule.sensitivity, gamma), "paper", budget.epsilon, budget.delta)
         if not result.replied:
-            return result
+            return spending.close(None, result.noise_scale, self.strategy, replied=False)
         means = result.value[: classes * p].reshape(classes, p)
         self.means_ = into_ball(means, self.x_bound_)
         priors = np.maximum(result.value[classes * p :] / rule.prior_weight, min(self.c0, 1.0 / classes))
         self.priors_ = priors / priors.sum()
-        value = np.column_stack([self.means_, self.priors_])
-        return Release(
-            True, value, result.noise_scale, result.epsilon, result.delta, result.private, result.strategy, result.cost
-        )
+        return spending.close(np.column_stack([self.means_, self.priors_]), result.noise_scale, self.strategy)
 
     def _rule(self, n: int, classes: int, bound: float) -> ClassRule:
         if self.strategy == "paper":
             return paper_rule(n, bound, self.c0, self.rows_per_person)
         return tight_rule(n, classes, bound, self.c0, self.rows_per_person)
 
-    def _fallback_parameters(self, features: int, noise: NoiseSource) -> tuple[Array, Array]:
+    def _fallback_parameters(self, features: int, spending: Spending) -> tuple[Array, Array]:
         classes = len(self.classes_)
         if self.fallback is None:
             return np.zeros((classes, features)), np.full(classes, 1.0 / classes)
-        draws = noise.gaussian(np.zeros((classes, features + 2)), 1.0)
+        draws = spending.idle((classes, features + 2), anew=True)
         means = into_ball(self.x_bound_ * draws[:, :features], self.x_bound_)
         # Squared pairs of normals are exponential; normalised exponentials are Dirichlet(1).
         weights = (draws[:, features:] ** 2).sum(axis=1)

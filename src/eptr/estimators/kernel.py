@@ -13,17 +13,17 @@ from sklearn.base import RegressorMixin
 
 from ..accounting.budget import Budget
 from ..errors import InputError, positive
-from ..privacy.mechanism import Release, forecast_test, release
-from ..privacy.noise import NoiseSource
+from ..privacy.mechanism import Release, forecast_test
+from ..privacy.spending import Portion, Spending
 from ..rows.engine import Rows
-from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, NoisyScore, PrivateEstimator, whole_number
+from .base import RADIUS_SHARE, NoisyScore, PrivateEstimator, private_radius, whole_number
 from .kernel_design import Design, pairs, y_range
 from .kernel_features import KERNELS
 from .kernel_function import KernelSums, read_function, release_sums
 from .kernel_queries import query_rule, query_sums
 from .planning import Plan
 from .predicting import takes_tables, target_of
-from .quantile import private_quantile, target_sizes
+from .quantile import target_sizes
 
 __all__ = ["KernelRegressor"]
 
@@ -55,7 +55,7 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         "tight" and "paper": split (epsilon, delta) over the queries, or spend it at every one; the Release shows the sum.
     strategy : {"refined", "tight", "paper"}
         "refined" releases the whole function at once: predictions anywhere cost nothing more.
-    rows_per_person, fallback, invalid, ledger, random_state
+    neighbours, rows_per_person, fallback, invalid, ledger, random_state
         As in :class:`eptr.LinearRegression`. The fallback of an unanswered query is the middle of the range;
         ``fallback="paper"`` draws it uniformly from the range.
 
@@ -84,6 +84,7 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         budget: str = "total",
         strategy: str = "refined",
         *,
+        neighbours: str = "replace-one",
         rows_per_person: int = 1,
         fallback: Any = None,
         invalid: str = "raise",
@@ -101,6 +102,7 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         self.queries = queries
         self.budget = budget
         self.strategy = strategy
+        self.neighbours = neighbours
         self.rows_per_person = rows_per_person
         self.fallback = fallback
         self.invalid = invalid
@@ -111,8 +113,7 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         rows = self._regression_rows(X, y)
         self._public_settings(rows.n_features)
         if self.strategy == "refined":
-            noise = self._begin(self._gaussian_cost(budget), rows)
-            result = self._fit_function(rows, budget, noise)
+            result = self._fit_function(rows, self._open(self._gaussian_cost(budget), rows))
         else:
             result = self._fit_queries(rows, budget)
         self._finish(result)
@@ -155,17 +156,14 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
             raise InputError(f"queries must be finite, of shape (m, {d}) with m >= 1, got shape {points.shape}.")
         return points
 
-    def _fit_function(self, rows: Rows, budget: Budget, noise: NoiseSource) -> Release:
-        mu, group = budget.mu, self.rows_per_person
+    def _fit_function(self, rows: Rows, spending: Spending) -> Release:
+        left: Portion = spending
         if math.isnan(self.y_radius_):
-            self.y_radius_ = private_quantile(
-                rows, target_sizes, RADIUS_LEVEL, low=RADIUS_RANGE[0], high=RADIUS_RANGE[1],
-                mu=mu * math.sqrt(RADIUS_SHARE) * (1.0 - 1e-15), noise=noise, group=group, **RADIUS_SEARCH,
-            )  # fmt: skip
-            mu *= math.sqrt(1.0 - RADIUS_SHARE) * (1.0 - 1e-15)
-        found = release_sums(rows, self._design, self.trend is not None, mu, noise, group)
+            self.y_radius_ = private_radius(rows, target_sizes, spending)
+            left = spending.within(1.0 - RADIUS_SHARE)
+        found = release_sums(rows, self._design, self.trend is not None, left)
         self.trend_, self.residual_radius_, self.sums_ = found.trend, found.residual_radius, found.sums
-        return self._gaussian_release(budget, noise, found.sums, found.scale)
+        return spending.close(found.sums, found.scale, "refined")
 
     def _fit_queries(self, rows: Rows, budget: Budget) -> Release:
         count = len(self.queries_)
@@ -175,29 +173,23 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         # Refuses, if it must, before anything is charged.
         one = forecast_test(self.strategy, each.epsilon, each.delta).cost
         cost = replace(one, epsilon=spent.epsilon, delta=spent.delta, parts=count)
-        noise = self._begin(cost, rows)
+        spending = self._open(cost, rows)
         degrees, sums = rows.sum(query_sums(self._design, self.queries_, rows.n))
-        # One stream for all queries, so that a seed does not repeat the same noise at each.
-        stream = getattr(noise, "generator", None)
         replies = [
-            release(
-                rule.propose(float(degree), float(total)), each.epsilon, each.delta, self.strategy, random_state=stream
-            )
+            spending.test(rule.propose(float(degree), float(total)), self.strategy, each.epsilon, each.delta)
             for degree, total in zip(degrees, sums, strict=True)
         ]
         self.replied_ = np.array([r.replied for r in replies])
-        fallback = np.zeros(count) if self.fallback is None else self._random_answers(noise, count)
+        fallback = np.zeros(count) if self.fallback is None else self._random_answers(spending, count)
         values = np.array([r.value if r.replied else f for r, f in zip(replies, fallback, strict=True)], dtype=float)
         self.values_ = self.y_centre_ + np.clip(values, -self.y_radius_, self.y_radius_)
-        return Release(
-            bool(self.replied_.any()), self.values_.copy() if self.replied_.any() else None, replies[0].noise_scale,
-            spent.epsilon, spent.delta, noise.private, self.strategy, cost,
-        )  # fmt: skip
+        answered = bool(self.replied_.any())
+        return spending.close(self.values_.copy(), replies[0].noise_scale, self.strategy, replied=answered)
 
-    def _random_answers(self, noise: NoiseSource, count: int) -> Array:
+    def _random_answers(self, spending: Spending, count: int) -> Array:
         from scipy.special import ndtr
 
-        return np.asarray(self.y_radius_ * (2.0 * ndtr(noise.gaussian(np.zeros(count), 1.0)) - 1.0))
+        return np.asarray(self.y_radius_ * (2.0 * ndtr(spending.idle(count)) - 1.0))
 
     def plan(self, n: int, n_features: int) -> Plan:
         """Noise, threshold and error terms of a fit with these settings; needs no data."""

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..privacy.noise import NoiseSource
+from ..privacy.contribution import Shape
+from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.namespace import like, namespace
 from .kernel_design import Design
@@ -40,21 +41,16 @@ class KernelSums:
     scale: float
 
 
-def release_sums(rows: Rows, design: Design, trend: bool, mu: float, noise: NoiseSource, group: int = 1) -> KernelSums:
-    """mu-GDP: a private line if asked for, then the kernel sums of what it leaves. proof: function"""
-
-    def part(share: float) -> float:
-        return mu * math.sqrt(share) * (1.0 - 1e-15)
-
+def release_sums(rows: Rows, design: Design, trend: bool, spending: Portion) -> KernelSums:
+    """A private line if asked for, then the kernel sums of what it leaves; costs the portion. proof: function"""
     n, d = rows.n, rows.n_features
     line, radius, kernel_share = np.zeros(d + 1), design.y_radius, 1.0
     if trend:
         scaled = _Scaled(rows, design)
-        line = refined_fit(scaled, math.sqrt(d), design.y_radius, 1.0, part(TREND_SHARE), noise, group).coefficients
+        line = refined_fit(scaled, math.sqrt(d), design.y_radius, 1.0, spending.within(TREND_SHARE)).coefficients
         radius = private_quantile(
             rows, lambda x, y: abs(design.target(y) - along(line, design, x)), RESIDUAL_LEVEL,
-            low=design.y_radius * 2.0**-12, high=design.y_radius, mu=part(RESIDUAL_SHARE), noise=noise, group=group,
-            ratio=1.1,
+            low=design.y_radius * 2.0**-12, high=design.y_radius, spending=spending, share=RESIDUAL_SHARE, ratio=1.1,
         )  # fmt: skip
         kernel_share = 1.0 - TREND_SHARE - RESIDUAL_SHARE
     features = design.features()
@@ -64,8 +60,9 @@ def release_sums(rows: Rows, design: Design, trend: bool, mu: float, noise: Nois
         return (features.sums(design.inside(x), namespace(x).clip(residual / radius, -1.0, 1.0), n, keep),)
 
     (sums,) = rows.sum(block)
-    scale = 2.0 * features.inflation(n) * group / part(kernel_share)
-    return KernelSums(line, radius, noise.gaussian(sums, scale), scale)
+    # Proven in kernel_features.md, counts: together 2 sqrt(1 + r) apart, and sqrt 2 from nothing.
+    pair = Shape(2.0 * features.inflation(n), math.sqrt(2.0))
+    return KernelSums(line, radius, spending.noisy(sums, pair, kernel_share), spending.scale(pair, kernel_share))
 
 
 def along(line: Array, design: Design, x: Any) -> Any:

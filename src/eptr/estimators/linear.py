@@ -10,19 +10,18 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..accounting.budget import Budget
-from ..adapter import ladder_rung
 from ..errors import InputError, positive
-from ..privacy.ladder import DEFAULT_SLACK
-from ..privacy.mechanism import Proposal, Release, forecast_test, release, release_at_rung
-from ..privacy.noise import NoiseSource
+from ..privacy.mechanism import Proposal, Release, forecast_test
+from ..privacy.rung import ladder_rung
+from ..privacy.spending import Spending
 from ..rows.engine import Rows
-from .base import RADIUS_LEVEL, RADIUS_RANGE, RADIUS_SEARCH, RADIUS_SHARE, whole_number
+from .base import RADIUS_SHARE, private_radius, whole_number
 from .inference import Summary, dominated, standard_errors, summarise
 from .linear_bounds import SafetyRule, moments, paper_rule, smallest_eigenvalue, solve, tight_rule
 from .linear_model import LinearModel
 from .linear_refined import refined_fit
 from .planning import Plan
-from .quantile import private_quantile, row_norms, target_sizes
+from .quantile import row_norms, target_sizes
 
 __all__ = ["LinearRegression"]
 
@@ -51,6 +50,9 @@ class LinearRegression(LinearModel):
     strategy : {"refined", "tight", "paper"}
         "refined" never refuses and comes close to the non-private fit if errors are roughly symmetric; where it does
         not, see docs/inference.md. "paper" clips y at x_bound coef_bound, as its proof needs.
+    neighbours : {"replace-one", "zero-out"}
+        What must stay hidden: that one row is replaced by any other, or ("refined" only) that it is dropped, a weaker
+        promise at equal epsilon with less noise.
     rows_per_person : int, default 1
         Rows one person may own; every sensitivity grows by this factor.
     fallback : None or array
@@ -89,6 +91,7 @@ class LinearRegression(LinearModel):
         fit_intercept: bool = True,
         strategy: str = "refined",
         *,
+        neighbours: str = "replace-one",
         rows_per_person: int = 1,
         fallback: Any = None,
         invalid: str = "raise",
@@ -103,6 +106,7 @@ class LinearRegression(LinearModel):
         self.c0 = c0
         self.fit_intercept = fit_intercept
         self.strategy = strategy
+        self.neighbours = neighbours
         self.rows_per_person = rows_per_person
         self.fallback = fallback
         self.invalid = invalid
@@ -120,51 +124,37 @@ class LinearRegression(LinearModel):
         positive("coef_bound", self.coef_bound), positive("c0", self.c0)
         fallback = self._fallback_coefficients(rows.n_features)
         if self.strategy == "refined":
-            noise = self._begin(self._gaussian_cost(budget), rows)
-            result = self._fit_refined(rows, budget, x_bound, y_bound, noise)
+            spending = self._open(self._gaussian_cost(budget), rows)
+            result = self._fit_refined(rows, x_bound, y_bound, spending)
         else:
             assert isinstance(x_bound, float)
             assert isinstance(y_bound, float)
-            cost = forecast_test(self.strategy, budget.epsilon, budget.delta, DEFAULT_SLACK).cost
-            self._begin(cost, rows, charged_later=True)
-            result = self._fit_tested(rows, budget, x_bound, y_bound)
+            spending = self._open(forecast_test(self.strategy, budget.epsilon, budget.delta).cost, rows)
+            result = self._fit_tested(rows, budget, x_bound, y_bound, spending)
         beta = result.value if result.replied else fallback
         self.coef_ = np.array(beta[: rows.n_features])
         self.intercept_ = float(beta[-1]) if self.fit_intercept else 0.0
         self.n_rows_ = rows.n
         self._finish(result)
 
-    def _fit_refined(
-        self, rows: Rows, budget: Budget, x_bound: float | str, y_bound: float | str, noise: NoiseSource
-    ) -> Release:
-        mu, group = budget.mu, self.rows_per_person
-        bought = [b == "private" for b in (x_bound, y_bound)]
-        radius_mu = mu * math.sqrt(RADIUS_SHARE) * (1.0 - 1e-15)
-        options = {
-            "low": RADIUS_RANGE[0],
-            "high": RADIUS_RANGE[1],
-            "mu": radius_mu,
-            "noise": noise,
-            "group": group,
-            **RADIUS_SEARCH,
-        }
-        if bought[0]:
-            x_bound = private_quantile(rows, row_norms, RADIUS_LEVEL, **options)  # type: ignore[arg-type]
-        if bought[1]:
-            y_bound = private_quantile(rows, target_sizes, RADIUS_LEVEL, **options)  # type: ignore[arg-type]
-        mu *= math.sqrt(1.0 - RADIUS_SHARE * sum(bought)) * (1.0 - 1e-15)
+    def _fit_refined(self, rows: Rows, x_bound: float | str, y_bound: float | str, spending: Spending) -> Release:
+        bought = 0
+        if x_bound == "private":
+            x_bound, bought = private_radius(rows, row_norms, spending), bought + 1
+        if y_bound == "private":
+            y_bound, bought = private_radius(rows, target_sizes, spending), bought + 1
         x_bound, y_bound = self.x_bound_, self.y_bound_ = float(x_bound), float(y_bound)
         constant = self._constant(x_bound, rows.n_features)
-        fit = refined_fit(rows, x_bound, y_bound, constant, mu, noise, group)
+        fit = refined_fit(rows, x_bound, y_bound, constant, spending.within(1.0 - RADIUS_SHARE * bought))
         scaling = self._scaling(x_bound, rows.n_features)
         errors = standard_errors(fit, rows.n)
         self.noisy_directions_ = int(dominated(fit).sum())
         self.covariance_ = scaling[:, None] * errors * scaling
         self.residual_scale_ = math.sqrt(fit.spread) / fit.slope
         spread = math.sqrt(float(np.mean(np.sum(fit.whitening**2, axis=1))))  # of a coefficient per whitened unit
-        return self._gaussian_release(budget, noise, fit.coefficients * scaling, fit.noise[-1] * spread)
+        return spending.close(fit.coefficients * scaling, fit.noise[-1] * spread, "refined")
 
-    def _fit_tested(self, rows: Rows, budget: Budget, x_bound: float, y_bound: float) -> Release:
+    def _fit_tested(self, rows: Rows, budget: Budget, x_bound: float, y_bound: float, spending: Spending) -> Release:
         self.x_bound_, self.y_bound_ = x_bound, y_bound
         rule, dimension = self._rule(rows.n, rows.n_features, x_bound, y_bound)
         clip = (
@@ -174,7 +164,6 @@ class LinearRegression(LinearModel):
         )
         sums = moments(rows, x_bound, clip, self._constant(x_bound, rows.n_features), weighted=self.strategy == "tight")
         beta = smallest_eigenvalue(sums.gram)
-        options = {"ledger": self._account(), "random_state": self.random_state}
         scaling = self._scaling(x_bound, rows.n_features)
 
         def estimate() -> Array:
@@ -182,29 +171,20 @@ class LinearRegression(LinearModel):
 
         if self.strategy == "tight":
             rung = ladder_rung(beta, rule.threshold, rule.lipschitz, rule.safety_error)
-            result = release_at_rung(estimate, rung, rule.sensitivity, budget.epsilon, budget.delta, **options)
+            result = spending.test_at_rung(estimate, rung, rule.sensitivity, budget.epsilon, budget.delta)
         else:
             step = rule.lipschitz + 2.0 * rule.safety_error
             above = beta - rule.safety_error - rule.threshold
             # Below the threshold no neighbour is safe, and the estimate may be anything. proof in linear_bounds.md
             theta = estimate() if above >= 0.0 else np.zeros(dimension)
             gamma = max(above - step, 0.0) / step
-            result = release(Proposal(theta, rule.sensitivity, gamma), budget.epsilon, budget.delta, "paper", **options)
-        if not result.replied:
-            return result
+            result = spending.test(Proposal(theta, rule.sensitivity, gamma), "paper", budget.epsilon, budget.delta)
         value = result.value
+        if value is None:
+            return spending.close(None, result.noise_scale, self.strategy, replied=False)
         if self.strategy == "tight":  # post-processing: the truth is inside, so the projection only helps
             value = value * min(1.0, self.coef_bound / max(float(np.linalg.norm(value)), 1e-300))
-        return Release(
-            True,
-            value * scaling,
-            result.noise_scale,
-            result.epsilon,
-            result.delta,
-            result.private,
-            result.strategy,
-            result.cost,
-        )
+        return spending.close(value * scaling, result.noise_scale, self.strategy)
 
     def _rule(self, n: int, features: int, x_bound: float, y_bound: float) -> tuple[SafetyRule, int]:
         dimension = features + bool(self.fit_intercept)
@@ -237,7 +217,7 @@ class LinearRegression(LinearModel):
             scale = 2.0 * 1.5 * math.sqrt(p) * float(bounds[1]) / 3.0 / (n * budget.mu * math.sqrt(0.38))
             return Plan("refined", n, n_features, "", scale, p * scale**2, 0.0, 0.0, 0.0)
         rule, _ = self._rule(n, n_features, float(bounds[0]), float(bounds[1]))
-        forecast = forecast_test(self.strategy, budget.epsilon, budget.delta, DEFAULT_SLACK)
+        forecast = forecast_test(self.strategy, budget.epsilon, budget.delta)
         scale = rule.sensitivity * forecast.noise
         certain = rule.threshold + (1.0 + forecast.certain) * rule.lipschitz
         return Plan(

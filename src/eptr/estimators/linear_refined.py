@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..privacy.noise import NoiseSource
+from ..privacy.contribution import Ball, Box, Interval, Outer
+from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.exact import shrink_factors, sum_grid, toward_zero
 from ..rows.namespace import like, namespace, squares, whole
@@ -53,27 +54,22 @@ class RefinedFit:
     mean_square: float  # of y
 
 
-def refined_fit(
-    rows: Rows, x_bound: float, y_bound: float, constant: float | None, mu: float, noise: NoiseSource, group: int = 1
-) -> RefinedFit:
-    """T passes over the rows; every pass releases one bounded sum. The whole is mu-GDP. proof: composition"""
+def refined_fit(rows: Rows, x_bound: float, y_bound: float, constant: float | None, spending: Portion) -> RefinedFit:
+    """T passes over the rows; every pass releases one bounded sum. The whole costs the portion. proof: composition"""
     n, p = rows.n, rows.n_features + (constant is not None)
     norm = math.hypot(x_bound, constant or 0.0)
-    clarity = math.sqrt(n) * mu
+    clarity = math.sqrt(n) * spending.mu
     steps = next(count for below, count in STEPS if clarity < below)
     warm = steps == 1
     start_share = CROSS_SHARE if warm else QUANTILE_SHARE
     weights = GROWTH ** np.arange(steps)
     step_shares = (1.0 - GRAM_SHARE - SQUARE_SHARE - start_share - SPREAD_SHARE) * weights / weights.sum()
 
-    def part(share: float) -> float:
-        return mu * math.sqrt(share) * (1.0 - 1e-15)
-
-    gram_noise = math.sqrt(2.0) * norm**2 * group / part(GRAM_SHARE)
+    outer, square_of_y = Outer(norm, p), Interval(0.0, y_bound**2)
+    gram_noise, square_noise = spending.scale(outer, GRAM_SHARE), spending.scale(square_of_y, SQUARE_SHARE)
     sums = moments(rows, x_bound, y_bound, constant)
-    gram = _noisy_gram(sums.gram, gram_noise, noise)
-    square_noise = y_bound**2 * group / part(SQUARE_SHARE)  # proof: square
-    square = float(noise.gaussian(sums.square, square_noise))
+    gram = spending.noisy(sums.gram, outer, GRAM_SHARE)  # proof: gram
+    square = float(spending.noisy(sums.square, square_of_y, SQUARE_SHARE))  # proof: square
     eigenvalues, vectors = np.linalg.eigh(gram)
     floored = np.maximum(eigenvalues, FLOOR * gram_noise * math.sqrt(p))
     bits = _ROW_BITS - math.ceil(math.log2(p + 1))
@@ -87,8 +83,9 @@ def refined_fit(
     clip = min(max(clarity / rate, least), most) * math.sqrt(p * max(square / n, 1e-4 * y_bound**2))
     if warm:
         # Clear data: solve the noisy normal equations and improve on them once, instead of starting from zero.
-        cross_noise = 2.0 * norm * y_bound * group / part(CROSS_SHARE)  # proof: cross
-        phi = whitening.T @ noise.gaussian(sums.cross, cross_noise) / n
+        products = Ball(norm * y_bound)
+        cross_noise = spending.scale(products, CROSS_SHARE)
+        phi = whitening.T @ spending.noisy(sums.cross, products, CROSS_SHARE) / n  # proof: cross
         rest = square - n * float(phi @ phi)  # the residual sum of squares of that solution, up to noise
         doubt = square_noise + float(np.linalg.norm(whitening @ phi)) * cross_noise
         clip = WARM_CLIP * math.sqrt(p * max(rest, 2.0 * doubt) / n)
@@ -98,31 +95,26 @@ def refined_fit(
         gradient = _Gradient(x_bound, y_bound, constant, whitening, _round_public(whitening @ phi, bits))
         if t == 1:
             clip = private_quantile(
-                rows, gradient.norm, level, low=largest * 2.0**-20, high=largest,
-                mu=part(QUANTILE_SHARE), noise=noise, group=group,
-            )  # fmt: skip
+                rows,
+                gradient.norm,
+                level,
+                low=largest * 2.0**-20,
+                high=largest,
+                spending=spending,
+                share=QUANTILE_SHARE,
+            )
         total, shape = gradient.clipped_sum(rows, clip, with_shape=t == steps - 1)
         if t == steps - 1:
             # Both summands of `shape` lie in [0, 1]. proof: spread
-            noisy = noise.gaussian(shape, math.sqrt(2.0) * group / part(SPREAD_SHARE)) / n
+            noisy = spending.noisy(shape, Box(2), SPREAD_SHARE) / n
             spread = max(float(noisy[0]), 1.0 / n) * clip**2 / p
             slope = float(np.clip(2.0 * noisy[1], 0.3, 1.0))
-        scale = 2.0 * clip * group / part(float(share))  # proof: gradient
-        phi = phi + noise.gaussian(total, scale) / n
-        scales.append(scale / n)
+        scales.append(spending.scale(Ball(clip), float(share)) / n)
+        phi = phi + spending.noisy(total, Ball(clip), float(share)) / n  # proof: gradient
     mean_square = max(square + 2.0 * square_noise, 0.0) / n
     return RefinedFit(
         whitening @ phi, gram, whitening, tuple(scales), spread, slope, shrink, floored, gram_noise, mean_square
     )
-
-
-def _noisy_gram(gram: Array, scale: float, noise: NoiseSource) -> Array:
-    """X'X plus N(0, s^2) on the diagonal and N(0, s^2/2) off it. proof: gram"""
-    upper = np.triu_indices(len(gram), 1)
-    noisy = np.diag(noise.gaussian(np.diag(gram).copy(), scale))
-    noisy[upper] = noise.gaussian(gram[upper], scale / math.sqrt(2.0) * (1.0 + 1e-15))
-    noisy.T[upper] = noisy[upper]
-    return noisy
 
 
 def _round_public(values: Array, bits: int) -> Array:

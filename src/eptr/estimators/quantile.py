@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..privacy.noise import NoiseSource
+from ..privacy.contribution import Cell
+from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.namespace import is_foreign, like, namespace, squares, to_numpy
 
@@ -22,13 +23,12 @@ def private_quantile(
     *,
     low: float,
     high: float,
-    mu: float,
-    noise: NoiseSource,
-    group: int = 1,
+    spending: Portion,
+    share: float,
     ratio: float = math.sqrt(2.0),
     forgiving: float = 0.0,
 ) -> float:
-    """Upper end of the geometric bin in which the ``level`` quantile of ``statistic(x, y) >= 0`` falls; mu-GDP.
+    """Upper end of the geometric bin in which the ``level`` quantile of ``statistic(x, y) >= 0`` falls.
 
     Bins are [0, low], then (low ratio^j, low ratio^(j+1)] up to ``high``, which also holds everything above.
     ``forgiving``: standard deviations of the noise of a partial sum by which the level may be missed (at most a
@@ -49,8 +49,7 @@ def private_quantile(
         return (np.bincount(cells, minlength=count + 1).astype(float),)
 
     (counts,) = rows.sum(histogram)
-    scale = math.sqrt(2.0) * group / mu  # proof: histogram
-    noisy = noise.gaussian(counts, scale)
+    scale, noisy = spending.scale(Cell(), share), spending.noisy(counts, Cell(), share)  # proof: histogram
     slack = np.minimum(forgiving * scale * np.sqrt(np.arange(1, count + 2)), 0.25 * rows.n)
     reached = np.flatnonzero(np.cumsum(noisy) >= level * rows.n - slack)
     return float(edges[reached[0] if reached.size else count])

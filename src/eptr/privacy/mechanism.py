@@ -56,6 +56,7 @@ class Cost:
     parts: int = 1  # so many identical releases; epsilon and delta are their sums
     basis: str = "proven"
     theorem: str = ""
+    relation: str = "replace-one"
 
 
 class SupportsCharge(Protocol):
@@ -285,9 +286,23 @@ def release(
     """
     if not isinstance(proposal, Proposal):
         raise InputError(f"proposal must be an eptr.Proposal, got {type(proposal).__name__}.")
+    noise = _charged(_request(epsilon, delta, strategy, slack, p0).cost, strategy, ledger, random_state)
+    return reply(proposal, epsilon, delta, strategy, noise, slack=slack, p0=p0)
+
+
+def reply(
+    proposal: Proposal,
+    epsilon: float,
+    delta: float,
+    strategy: str,
+    noise: NoiseSource,
+    *,
+    slack: float = DEFAULT_SLACK,
+    p0: float | None = None,
+) -> Release:
+    """The test and its release, with noise that was paid for."""
     plan = _request(epsilon, delta, strategy, slack, p0)
-    chance, alpha = plan.chance(proposal.safety), proposal.sensitivity
-    return _draw(plan, strategy, chance, lambda: proposal.estimate, alpha, ledger, random_state)
+    return _draw(plan, strategy, plan.chance(proposal.safety), lambda: proposal.estimate, proposal.sensitivity, noise)
 
 
 def release_at_rung(
@@ -306,26 +321,40 @@ def release_at_rung(
 
     Rung -1 never replies. From rung 0 upwards the estimate exists and ``sensitivity`` bounds it. proof: threshold
     """
+    noise = _charged(_request(epsilon, delta, "tight", slack, p0).cost, "tight", ledger, random_state)
+    return reply_at_rung(estimate, rung, sensitivity, epsilon, delta, noise, slack=slack, p0=p0)
+
+
+def reply_at_rung(
+    estimate: Callable[[], Array],
+    rung: int,
+    sensitivity: float,
+    epsilon: float,
+    delta: float,
+    noise: NoiseSource,
+    *,
+    slack: float = DEFAULT_SLACK,
+    p0: float | None = None,
+) -> Release:
+    """The same with noise that was paid for."""
     plan = _request(epsilon, delta, "tight", slack, p0)
     assert isinstance(plan.test, Ladder)
     chance = plan.test.numerator(rung), plan.test.bits
-    return _draw(plan, "tight", chance, estimate, positive("sensitivity", sensitivity), ledger, random_state)
+    return _draw(plan, "tight", chance, estimate, positive("sensitivity", sensitivity), noise)
 
 
-def _draw(
-    plan: _Plan,
-    strategy: str,
-    chance: tuple[int, int],
-    estimate: Callable[[], Array],
-    alpha: float,
-    ledger: SupportsCharge | None,
-    random_state: Any,
-) -> Release:
+def _charged(cost: Cost, strategy: str, ledger: SupportsCharge | None, random_state: Any) -> NoiseSource:
     noise = noise_source(random_state)
     if isinstance(ledger, str):
         raise InputError("ledger must be an object here; eptr.release takes a string, or pass eptr.Ledger('...').")
     if ledger is not None:
-        ledger.charge(plan.cost, private=noise.private, what=strategy)
+        ledger.charge(cost, private=noise.private, what=strategy)
+    return noise
+
+
+def _draw(
+    plan: _Plan, strategy: str, chance: tuple[int, int], estimate: Callable[[], Array], alpha: float, noise: NoiseSource
+) -> Release:
     scale = round_up(alpha * plan.noise)
     replied = noise.coin(*chance)
     value = published(noise, estimate(), scale) if replied else None

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
 from ..estimators.linear_bounds import moments, smallest_eigenvalue
+from ..privacy.contribution import Ball, Outer, Shape
 from ..privacy.mechanism import Release
 from .base import LinearRival, Problem
 
@@ -32,10 +33,11 @@ class AdaSSP(LinearRival):
     form : {"repaired", "literature"}
         "repaired": replace-one sensitivities and exact Gaussian calibration. "literature": the published noise, three
         releases at (epsilon/3, delta/3) with add/remove sensitivities; accounted exactly and refused where it fails.
-    invalid, ledger, random_state
+    neighbours, invalid, ledger, random_state
         As in :class:`eptr.LinearRegression`.
     """
 
+    zero_out = ("repaired",)
     _variants = ("form", ("repaired", "literature"))
 
     def __init__(
@@ -47,6 +49,7 @@ class AdaSSP(LinearRival):
         fit_intercept: bool = True,
         form: str = "repaired",
         *,
+        neighbours: str = "replace-one",
         invalid: str = "raise",
         ledger: Any = None,
         random_state: Any = None,
@@ -57,6 +60,7 @@ class AdaSSP(LinearRival):
         self.y_bound = y_bound
         self.fit_intercept = fit_intercept
         self.form = form
+        self.neighbours = neighbours
         self.invalid = invalid
         self.ledger = ledger
         self.random_state = random_state
@@ -64,32 +68,35 @@ class AdaSSP(LinearRival):
     def _solve(self, problem: Problem, budget: Budget) -> tuple[Array, Release]:
         n, p, R, Y = problem.rows.n, problem.dimension, problem.radius, problem.y_bound
         log_size = math.log(2.0 * p * p / FAILURE)
+        # An eigenvalue solver errs by far less than what is added here, relative to the sensitivity R^2. proof: statistics
+        smallest = Shape(R * R, R * R)
+        computed = Shape(*(R * R * (1.0 + 1e-9 + 128.0 * p * p * 2.0**-53 * n),) * 2)
         if self.form == "repaired":
-            low_mu, gram_mu, cross_mu = budget.split(SHARES)
-            low_sd, gram_sd, cross_sd = R * R / low_mu, math.sqrt(2.0) * R * R / gram_mu, 2.0 * R * Y / cross_mu
-            cost, margin, ridge = self._gaussian_cost(budget), 2.0 * low_sd, gram_sd * math.sqrt(p * log_size)
+            cost, mus, gram_is = self._gaussian_cost(budget), budget.split(SHARES), Outer(R, p)
+            margin = 2.0 * smallest.scale(self._unit(), mus[0])
+            ridge = gram_is.scale(self._unit(), mus[1]) * math.sqrt(p * log_size)
         else:
             level = math.log(6.0 / budget.delta)
             s = math.sqrt(level) / (budget.epsilon / 3.0)
-            low_sd, gram_sd, cross_sd = s * R * R, s * R * R, s * R * Y
-            # proof: published
-            cost = self._gaussian_cost_of(math.sqrt(1.0 + 2.0 + 4.0) / s)
-            margin, ridge = (
-                R * R * level / (budget.epsilon / 3.0),
-                R * R * math.sqrt(p * level * log_size) / (budget.epsilon / 3.0),
-            )
+            mus = tuple(m / s * (1.0 - 1e-15) for m in (1.0, math.sqrt(2.0), 2.0))
+            cost = self._gaussian_cost_of(math.sqrt(1.0 + 2.0 + 4.0) / s)  # proof: published
+            margin = R * R * level / (budget.epsilon / 3.0)
+            ridge = R * R * math.sqrt(p * level * log_size) / (budget.epsilon / 3.0)
         sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=self.form == "repaired")
-        noise = self._charged(cost, problem.rows)
-        # An eigenvalue solver errs by far less than what is added here. proof: statistics
-        low_sd *= 1.0 + 1e-9 + 128.0 * p * p * 2.0**-53 * n  # relative to the sensitivity R^2
-        low = max(float(noise.gaussian(np.array(smallest_eigenvalue(sums.gram)), low_sd)) - margin, 0.0)
-        upper = np.triu_indices(p, 1)
-        gram = np.diag(noise.gaussian(np.diag(sums.gram).copy(), gram_sd))
-        off = gram_sd / math.sqrt(2.0) * (1.0 + 1e-15) if self.form == "repaired" else gram_sd
-        gram[upper] = noise.gaussian(sums.gram[upper], off)
-        gram.T[upper] = gram[upper]
-        cross = noise.gaussian(sums.cross, cross_sd)
+        spending = self._open(cost, problem.rows)
+        low = max(float(spending.draw(np.array(smallest_eigenvalue(sums.gram)), computed, mus[0])) - margin, 0.0)
+        if self.form == "repaired":
+            gram = spending.draw(sums.gram, gram_is, mus[1])
+        else:  # the same noise on every entry of the upper triangle
+            upper = np.triu_indices(p, 1)
+            entries = np.append(np.diag(sums.gram), sums.gram[upper])
+            noisy = spending.draw(entries, Shape(math.sqrt(2.0) * R * R), mus[1])
+            gram = np.diag(noisy[:p])
+            gram[upper] = noisy[p:]
+            gram.T[upper] = gram[upper]
+        cross = spending.draw(sums.cross, Ball(R * Y), mus[2])
+        cross_sd = Ball(R * Y).scale(self._unit(), mus[2])
         theta: Array = np.asarray(
             np.linalg.lstsq(gram + max(0.0, ridge - low) * np.eye(p), cross, rcond=None)[0], dtype=float
         )
-        return theta, self._released(theta, cross_sd / n, cost, noise)
+        return theta, self._released(theta, cross_sd / n, spending)

@@ -22,7 +22,8 @@ from ..estimators.linear_model import LinearModel
 from ..estimators.predicting import takes_tables, target_of
 from ..privacy.gaussian import gaussian_mu
 from ..privacy.mechanism import Cost, Release
-from ..privacy.noise import NoiseSource
+from ..privacy.spending import Spending
+from ..privacy.unit import Unit
 from ..rows.engine import Rows
 
 __all__ = ["ClassRival", "Frame", "FunctionRival", "LinearRival", "Problem", "Rival"]
@@ -39,8 +40,10 @@ class Rival:
     """
 
     rows_per_person = 1
+    neighbours: str = "replace-one"
     fallback = None
     _variants: ClassVar[tuple[str, tuple[str, ...]]] = ("form", ("repaired",))
+    zero_out: ClassVar[tuple[str, ...]] = ()  # forms that are proven for rows that are dropped, too
     faults: ClassVar[Mapping[str, str]] = NOTHING
     unverified: ClassVar[Mapping[str, str]] = NOTHING
     citations: ClassVar[Mapping[str, str]] = NOTHING
@@ -48,30 +51,36 @@ class Rival:
     delta: float
     form: str
 
-    def _charged(self, cost: Cost, rows: Rows) -> NoiseSource:
+    def _unit(self) -> Unit:
+        if self.neighbours != "replace-one" and self.form not in self.zero_out:
+            raise InputError(
+                f"{type(self).__name__}(form={self.form!r}) is not proven for neighbours={self.neighbours!r}; use 'replace-one'"
+                + (f", or form={self.zero_out[0]!r}." if self.zero_out else ".")
+            )
+        return super()._unit()  # type: ignore[misc, no-any-return]
+
+    def _open(self, cost: Cost, rows: Rows) -> Spending:
         if self.form in self.faults:
             warnings.warn(
                 f"{type(self).__name__}(form={self.form!r}) is not private: {self.faults[self.form]}",
                 NotPrivateWarning,
                 stacklevel=5,
             )
-        return self._begin(self.marked(cost), rows)  # type: ignore[attr-defined, no-any-return]
+        return super()._open(cost, rows)  # type: ignore[misc, no-any-return]
 
-    def marked(self, cost: Cost) -> Cost:
+    def _marked(self, cost: Cost) -> Cost:
         """The cost with what the guarantee of this form rests on: what is charged and what is released agree."""
         for basis, reasons in (("not verified", {**self.unverified, **self.faults}), ("cited", self.citations)):
             if self.form in reasons:
                 return replace(cost, basis=basis, theorem=reasons[self.form])
         return cost
 
-    def _protects(self, noise: NoiseSource) -> bool:
-        return noise.private and self.form not in self.faults
+    @property
+    def _honest(self) -> bool:
+        return self.form not in self.faults
 
-    def _released(self, value: Any, scale: float, cost: Cost, noise: NoiseSource, replied: bool = True) -> Release:
-        name, cost = f"{type(self).__name__}, {self.form}", self.marked(cost)
-        return Release(
-            replied, value if replied else None, scale, cost.epsilon, cost.delta, self._protects(noise), name, cost
-        )
+    def _released(self, value: Any, scale: float, spending: Spending, replied: bool = True) -> Release:
+        return spending.close(value, scale, f"{type(self).__name__}, {self.form}", replied=replied)
 
     def _pure_cost(self) -> Cost:
         """epsilon-DP with delta = 0."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
 from ..errors import InputError, positive
+from ..privacy.contribution import Shape
 from ..privacy.mechanism import Release
 from ..rows.engine import Rows
 from ..rows.exact import sum_grid, toward_zero
@@ -38,9 +39,11 @@ class BinnedKernel(FunctionRival):
     cells : int, optional
         Per axis; default two per bandwidth.
     form : {"repaired"}
-    invalid, ledger, random_state
+    neighbours, invalid, ledger, random_state
         As in :class:`eptr.KernelRegressor`.
     """
+
+    zero_out = ("repaired",)
 
     def __init__(
         self,
@@ -52,6 +55,7 @@ class BinnedKernel(FunctionRival):
         cells: Any = None,
         form: str = "repaired",
         *,
+        neighbours: str = "replace-one",
         invalid: str = "raise",
         ledger: Any = None,
         random_state: Any = None,
@@ -63,6 +67,7 @@ class BinnedKernel(FunctionRival):
         self.bandwidth = bandwidth
         self.cells = cells
         self.form = form
+        self.neighbours = neighbours
         self.invalid = invalid
         self.ledger = ledger
         self.random_state = random_state
@@ -94,11 +99,10 @@ class BinnedKernel(FunctionRival):
             return sums.astype(float), np.bincount(index, weights=weight, minlength=size).astype(float)
 
         sums, counts = rows.sum(on_host(block))
-        cost = self._gaussian_cost(budget)
-        noise = self._charged(cost, rows)
-        scale = 2.0 / budget.mu * (1.0 + 1e-12)  # proof: joint
-        self.sums_, self.counts_ = noise.gaussian(sums, scale), noise.gaussian(counts, scale)
-        return self._released(np.stack([self.sums_, self.counts_]), scale, cost, noise)
+        spending, joint = self._open(self._gaussian_cost(budget), rows), Shape(2.0, math.sqrt(2.0))
+        scale = joint.scale(spending.unit, spending.mu)
+        self.sums_, self.counts_ = spending.draw(np.stack([sums, counts]), joint, spending.mu)  # proof: joint
+        return self._released(np.stack([self.sums_, self.counts_]), scale, spending)
 
     def _function(self, unit: Array) -> Array:
         weights = [

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from ..accounting.budget import Budget
 from ..errors import positive
 from ..estimators.linear_bounds import moments, sharp_numerator
+from ..privacy.contribution import Ball, Shape
 from ..privacy.mechanism import Release
-from ..privacy.noise import NoiseSource
+from ..privacy.spending import Spending
 from ..rows.exact import sum_grid, toward_zero
 from ..rows.namespace import on_host
 from .base import LinearRival, Problem, checked_count
@@ -43,10 +44,11 @@ class DPGD(LinearRival):
     form : {"repaired", "literature", "clipped"}
         "repaired": exact sensitivity and Gaussian composition. "literature": published noise, twice the sensitivity
         and T-fold summation. "clipped": every row's gradient clipped to ``clip`` instead of the data.
-    invalid, ledger, random_state
+    neighbours, invalid, ledger, random_state
         As in :class:`eptr.LinearRegression`.
     """
 
+    zero_out = ("repaired", "clipped")
     _variants = ("form", ("repaired", "literature", "clipped"))
 
     def __init__(
@@ -62,6 +64,7 @@ class DPGD(LinearRival):
         fit_intercept: bool = True,
         form: str = "repaired",
         *,
+        neighbours: str = "replace-one",
         invalid: str = "raise",
         ledger: Any = None,
         random_state: Any = None,
@@ -76,6 +79,7 @@ class DPGD(LinearRival):
         self.clip = clip
         self.fit_intercept = fit_intercept
         self.form = form
+        self.neighbours = neighbours
         self.invalid = invalid
         self.ledger = ledger
         self.random_state = random_state
@@ -88,30 +92,29 @@ class DPGD(LinearRival):
         ]
         steps = checked_count("steps", self.steps) or max(1, default)
         if self.form == "clipped":
-            cost, scale = self._gaussian_cost(budget), 2.0 * clip * math.sqrt(steps) / budget.mu * (1.0 + 1e-12)
-            noise = self._charged(cost, problem.rows)
-            theta = self._descend_clipped(problem, noise, steps, scale, eta, clip)
-            return theta, self._released(theta, eta * scale / n, cost, noise)
+            spending = self._open(self._gaussian_cost(budget), problem.rows)
+            theta = self._descend_clipped(problem, spending, steps, eta, clip)
+            return theta, self._released(theta, eta * spending.scale(Ball(clip), 1.0 / steps) / n, spending)
         # The product of exact sums with theta rounds by at most p 2^-52 n R (Y + R C). proof: gradient
         diameter = sharp_numerator(R, Y, C, p) * (1.0 + 1e-9) + 2.0 * p * 2.0**-52 * n * R * (Y + R * C)
+        # A row that is dropped takes away its own score, of norm at most R (Y + R C).
+        score = Shape(diameter, R * (Y + R * C) * (1.0 + 1e-9) + 2.0 * p * 2.0**-52 * n * R * (Y + R * C))
         if self.form == "repaired":
-            cost, scale = self._gaussian_cost(budget), diameter * math.sqrt(steps) / budget.mu * (1.0 + 1e-12)
+            cost, mu = self._gaussian_cost(budget), budget.mu / math.sqrt(steps) * (1.0 - 1e-15)
         else:
-            scale = (
-                4.0 * (Y + C * R) * R * math.sqrt(2.0 * math.log(2.0 * steps / budget.delta)) * steps / budget.epsilon
-            )
+            published = 4.0 * (Y + C * R) * R * math.sqrt(2.0 * math.log(2.0 * steps / budget.delta)) * steps
+            scale = published / budget.epsilon
             cost = self._gaussian_cost_of(diameter * math.sqrt(steps) / scale)  # proof: published
+            mu = diameter / scale * (1.0 - 1e-15)
         sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=self.form == "repaired")
-        noise = self._charged(cost, problem.rows)
+        spending = self._open(cost, problem.rows)
         theta = np.zeros(p)
         for _ in range(steps):
-            theta = theta + eta / n * noise.gaussian(sums.cross - sums.gram @ theta, scale)
+            theta = theta + eta / n * spending.draw(sums.cross - sums.gram @ theta, score, mu)
             theta *= min(1.0, C / max(float(np.linalg.norm(theta)), 1e-300))
-        return theta, self._released(theta, eta * scale / n, cost, noise)
+        return theta, self._released(theta, eta * score.scale(spending.unit, mu) / n, spending)
 
-    def _descend_clipped(
-        self, problem: Problem, noise: NoiseSource, steps: int, scale: float, eta: float, clip: float
-    ) -> Array:
+    def _descend_clipped(self, problem: Problem, spending: Spending, steps: int, eta: float, clip: float) -> Array:
         theta, rows, constant = np.zeros(problem.dimension), problem.rows, problem.constant
         n, grid = rows.n, sum_grid(rows.n, clip)
 
@@ -132,6 +135,5 @@ class DPGD(LinearRival):
             return (toward_zero(rows, grid).sum(axis=0),)
 
         for _ in range(steps):
-            (total,) = rows.sum(on_host(gradients))
-            theta = theta + eta / n * noise.gaussian(total, scale)
+            theta = theta + eta / n * spending.sums(rows, on_host(gradients), Ball(clip), 1.0 / steps)
         return theta

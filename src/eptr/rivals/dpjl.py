@@ -86,7 +86,8 @@ class DPJL(LinearRival):
         )
         whole = np.block([[sums.gram, sums.cross[:, None]], [sums.cross[None, :], np.atleast_2d(sums.square)]])
         cost = Cost(budget.epsilon, budget.delta, "basic", 0.0)
-        noise = self._charged(cost, problem.rows)
+        spending = self._open(cost, problem.rows)
+        noise = spending.by_its_own_theorem()
         # proof: theorem
         doubt = float(noise.laplace(np.array(0.0), 4.0 * square / budget.epsilon))
         values, vectors = np.linalg.eigh(whole)
@@ -98,7 +99,7 @@ class DPJL(LinearRival):
         rows = noise.gaussian(np.zeros((r, p + 1)), 1.0) @ (vectors * spectrum).T
         rows = np.rint(rows / grid) * grid
         theta = np.linalg.lstsq(rows[:, :p], rows[:, p], rcond=None)[0]
-        return theta, self._released(theta, math.sqrt(ridge) / n, cost, noise)
+        return theta, self._released(theta, math.sqrt(ridge) / n, spending)
 
     def _sketch_rows(self, problem: Problem, budget: Budget, square: float) -> int:
         n, p = problem.rows.n, problem.dimension

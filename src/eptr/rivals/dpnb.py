@@ -13,6 +13,7 @@ from ..accounting.budget import Budget
 from ..errors import positive
 from ..estimators.bayes_bounds import class_sums
 from ..estimators.classifier import into_ball
+from ..privacy.contribution import Absolute
 from ..privacy.mechanism import Release
 from ..rows.engine import Rows
 from .base import ClassRival
@@ -42,10 +43,11 @@ class DPNB(ClassRival):
         over p coordinates, 2R each, nearest to the publication. "literature": noise on class means scaled by the
         **private** class sizes, half of the budget on counts, the rest over all K p means: **not private**, because the
         size of the noise is a function of the data and nothing bounds the mean of a class that may shrink.
-    invalid, ledger, random_state
+    neighbours, invalid, ledger, random_state
         As in :class:`eptr.BayesClassifier`.
     """
 
+    zero_out = ("repaired", "coordinates")
     _variants = ("form", ("repaired", "coordinates", "literature"))
     faults = MappingProxyType(
         {"literature": "its noise is scaled by the private class sizes, so the noise itself tells them."}
@@ -61,6 +63,7 @@ class DPNB(ClassRival):
         floor: float = 0.02,
         form: str = "repaired",
         *,
+        neighbours: str = "replace-one",
         invalid: str = "raise",
         ledger: Any = None,
         random_state: Any = None,
@@ -72,6 +75,7 @@ class DPNB(ClassRival):
         self.count_share = count_share
         self.floor = floor
         self.form = form
+        self.neighbours = neighbours
         self.invalid = invalid
         self.ledger = ledger
         self.random_state = random_state
@@ -80,9 +84,9 @@ class DPNB(ClassRival):
         share, floor = positive("count_share", self.count_share, below=1.0), positive("floor", self.floor, below=1.0)
         K, p = len(self.classes_), rows.n_features
         sums = class_sums(rows, K, radius)
-        cost = self._pure_cost()
-        noise = self._charged(cost, rows)
+        spending = self._open(self._pure_cost(), rows)
         if self.form == "literature":
+            noise = spending.by_its_own_theorem()
             each = budget.epsilon / 2.0 / (K * p)
             counts = np.maximum(noise.laplace(sums.counts, 2.0 * K / budget.epsilon), floor * rows.n)
             scales = 2.0 * radius / ((sums.counts + 1.0) * each)
@@ -90,13 +94,12 @@ class DPNB(ClassRival):
             means = clean + scales[:, None] * noise.laplace(np.zeros_like(clean), 1.0)
             scale = float("nan")  # it depends on the data and is not told
         else:
-            counts = np.maximum(
-                noise.laplace(sums.counts, 2.0 / (share * budget.epsilon) * (1.0 + 1e-12)), floor * rows.n
-            )
+            counts = np.maximum(spending.laplace(sums.counts, Absolute(2.0, 1.0), share), floor * rows.n)
             width = math.sqrt(p) if self.form == "repaired" else float(p)
-            scale = 2.0 * radius * width / ((1.0 - share) * budget.epsilon) * (1.0 + 1e-12)  # proof: sums
-            means = noise.laplace(sums.sums, scale) / counts[:, None]
+            reach = Absolute(2.0 * radius * width, radius * width)  # proof: sums
+            scale = spending.laplace_scale(reach, 1.0 - share)
+            means = spending.laplace(sums.sums, reach, 1.0 - share) / counts[:, None]
         priors = counts / counts.sum()
         if self.form != "literature":  # which publishes what it drew
             means = into_ball(means, radius)
-        return means, priors, self._released(np.column_stack([means, priors]), scale / rows.n, cost, noise)
+        return means, priors, self._released(np.column_stack([means, priors]), scale / rows.n, spending)

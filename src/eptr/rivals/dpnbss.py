@@ -100,7 +100,8 @@ class DPNBSS(ClassRival):
         cost = Cost(budget.epsilon, budget.delta, "basic", 0.0) if self.form == "gaussian" else self._pure_cost()
         sums = class_sums(rows, K, radius)
         means = sums.sums / np.maximum(sums.counts, 1.0)[:, None]
-        noise = self._charged(cost, rows)
+        spending = self._open(cost, rows)
+        noise = spending.by_its_own_theorem()
         counts = noise.laplace(sums.counts, 2.0 / (share * budget.epsilon) * (1.0 + 1e-12))
         width = 2.0 * radius * (1.0 + 1e-9)
         if self.form == "repaired":
@@ -123,7 +124,7 @@ class DPNBSS(ClassRival):
         if self.form != "literature":  # which publishes what it drew
             means = into_ball(means, radius)
         # The size of the noise is itself a private number and is not told.
-        return means, priors, self._released(np.column_stack([means, priors]), float("nan"), cost, noise)
+        return means, priors, self._released(np.column_stack([means, priors]), float("nan"), spending)
 
 
 def smooth_bound(counts: Array, width: float, b: float) -> Array:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..accounting.budget import Budget
 from ..errors import positive
 from ..estimators.linear_bounds import moments
+from ..privacy.contribution import Absolute
 from ..privacy.mechanism import Release
 from .base import LinearRival, Problem
 
@@ -35,10 +36,11 @@ class FunctionalMechanism(LinearRival):
     form : {"repaired", "literature"}
         "repaired": exact L1 sensitivity p + 1 + 2 sqrt p, and only eigenvalues that drown in noise are raised.
         "literature": sensitivity 2 (p+1)^2, a ridge of 4 standard deviations always, and what is still not positive dropped.
-    invalid, ledger, random_state
+    neighbours, invalid, ledger, random_state
         As in :class:`eptr.LinearRegression`.
     """
 
+    zero_out = ("repaired",)
     _variants = ("form", ("repaired", "literature"))
 
     def __init__(
@@ -51,6 +53,7 @@ class FunctionalMechanism(LinearRival):
         fit_intercept: bool = True,
         form: str = "repaired",
         *,
+        neighbours: str = "replace-one",
         invalid: str = "raise",
         ledger: Any = None,
         random_state: Any = None,
@@ -62,6 +65,7 @@ class FunctionalMechanism(LinearRival):
         self.coef_bound = coef_bound
         self.fit_intercept = fit_intercept
         self.form = form
+        self.neighbours = neighbours
         self.invalid = invalid
         self.ledger = ledger
         self.random_state = random_state
@@ -70,19 +74,20 @@ class FunctionalMechanism(LinearRival):
         p, R, Y = problem.dimension, problem.radius, problem.y_bound
         repaired = self.form == "repaired"
         sensitivity = p + 1.0 + 2.0 * math.sqrt(p) if repaired else 2.0 * (p + 1.0) ** 2  # proof: coefficients
-        scale = sensitivity / budget.epsilon * (1.0 + 1e-12)
         limit = None if self.coef_bound is None else positive("coef_bound", self.coef_bound)
         sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=repaired)
-        cost = self._pure_cost()
-        noise = self._charged(cost, problem.rows)
+        spending, reach = self._open(self._pure_cost(), problem.rows), Absolute(sensitivity, 0.5 * sensitivity)
+        scale = spending.laplace_scale(reach)
         upper = np.triu_indices(p, 1)
         # As published noise goes on the coefficients of the polynomial, where theta_i theta_j has 2 M_ij and theta_i 2 b_i.
-        half = scale if repaired else 0.5 * scale
+        half = 1.0 if repaired else 0.5
         # Noise first, then scale to |x| <= 1, |y| <= 1: the sums are exact, their quotients are not. proof: coefficients
-        gram = np.diag(noise.laplace(np.diag(sums.gram).copy(), scale * R * R)) / (R * R)
-        gram[upper] = noise.laplace(sums.gram[upper], half * R * R) / (R * R)
+        blocks = [(np.diag(sums.gram).copy(), R * R), (sums.gram[upper], half * R * R), (sums.cross, half * R * Y)]
+        diagonal, off, cross = spending.laplace_blocks(blocks, reach)
+        gram = np.diag(diagonal) / (R * R)
+        gram[upper] = off / (R * R)
         gram.T[upper] = gram[upper]
-        cross = noise.laplace(sums.cross, half * R * Y) / (R * Y)
+        cross = cross / (R * Y)
         values, vectors = np.linalg.eigh(gram)
         spread = math.sqrt(2.0) * scale
         values = np.maximum(values, 2.0 * spread) if repaired else values + 4.0 * spread
@@ -90,4 +95,4 @@ class FunctionalMechanism(LinearRival):
         theta = Y / R * (vectors[:, kept] @ ((vectors[:, kept].T @ cross) / values[kept]))
         if limit is not None:
             theta = theta * min(1.0, limit / max(float(np.linalg.norm(theta)), 1e-300))
-        return theta, self._released(theta, spread * Y / (R * problem.rows.n), cost, noise)
+        return theta, self._released(theta, spread * Y / (R * problem.rows.n), spending)

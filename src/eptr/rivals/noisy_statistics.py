@@ -11,6 +11,7 @@ from ..accounting.budget import Budget
 from ..errors import positive
 from ..estimators.bayes_bounds import class_sums
 from ..estimators.classifier import into_ball
+from ..privacy.contribution import LabelledBall
 from ..privacy.mechanism import Release
 from ..rows.engine import Rows
 from .base import ClassRival
@@ -32,9 +33,11 @@ class NoisyStatistics(ClassRival):
     floor : float
         No class counts for less than this share of the rows.
     form : {"repaired"}
-    invalid, ledger, random_state
+    neighbours, invalid, ledger, random_state
         As in :class:`eptr.BayesClassifier`.
     """
+
+    zero_out = ("repaired",)
 
     def __init__(
         self,
@@ -45,6 +48,7 @@ class NoisyStatistics(ClassRival):
         floor: float = 0.02,
         form: str = "repaired",
         *,
+        neighbours: str = "replace-one",
         invalid: str = "raise",
         ledger: Any = None,
         random_state: Any = None,
@@ -55,6 +59,7 @@ class NoisyStatistics(ClassRival):
         self.classes = classes
         self.floor = floor
         self.form = form
+        self.neighbours = neighbours
         self.invalid = invalid
         self.ledger = ledger
         self.random_state = random_state
@@ -62,10 +67,10 @@ class NoisyStatistics(ClassRival):
     def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
         floor = positive("floor", self.floor, below=1.0) * rows.n
         sums = class_sums(rows, len(self.classes_), radius)
-        cost = self._gaussian_cost(budget)
-        noise = self._charged(cost, rows)
-        counts = np.maximum(noise.gaussian(sums.counts, 2.0 / budget.mu), floor)  # proof: joint
-        means = into_ball(noise.gaussian(sums.sums, 2.0 * radius / budget.mu) / counts[:, None], radius)
+        spending, joint = self._open(self._gaussian_cost(budget), rows), LabelledBall(radius)
+        counts, totals = spending.draw((sums.counts, sums.sums), joint, spending.mu)  # proof: joint
+        counts = np.maximum(counts, floor)
+        means = into_ball(totals / counts[:, None], radius)
         priors = counts / counts.sum()
-        scale = 2.0 * radius / budget.mu / rows.n * len(counts)
-        return means, priors, self._released(np.column_stack([means, priors]), scale, cost, noise)
+        scale = joint.scale(spending.unit, spending.mu) / rows.n * len(counts)
+        return means, priors, self._released(np.column_stack([means, priors]), scale, spending)

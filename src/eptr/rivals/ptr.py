@@ -15,7 +15,7 @@ from ..errors import InputError, positive
 from ..estimators.bayes_bounds import class_sums
 from ..estimators.classifier import into_ball
 from ..privacy.gaussian import gaussian_mu
-from ..privacy.mechanism import Proposal, Release, forecast_test, release
+from ..privacy.mechanism import Proposal, Release, forecast_test
 from ..privacy.profile import LaplaceTest
 from ..rows.engine import Rows
 from .base import ClassRival
@@ -81,21 +81,20 @@ class PTR(ClassRival):
         distance = max(0.0, float(sums.counts.min()) - b + 1.0)  # proof: distance
         value = np.append((sums.sums / np.maximum(sums.counts, 1.0)[:, None]).ravel(), weight * sums.counts / n)
         cost = forecast_test("ptr", budget.epsilon, budget.delta).cost
-        noise = self._charged(cost, rows)
+        spending = self._open(cost, rows)
         if self.form == "repaired":
-            stream = getattr(noise, "generator", None)
-            found = release(Proposal(value, alpha, distance), budget.epsilon, budget.delta, "ptr", random_state=stream)
+            found = spending.test(Proposal(value, alpha, distance), "ptr", budget.epsilon, budget.delta)
             replied, noisy, scale = found.replied, found.value, found.noise_scale
         else:
-            scale = alpha / gaussian_mu(budget.epsilon, budget.delta)
+            noise, scale = spending.by_its_own_theorem(), alpha / gaussian_mu(budget.epsilon, budget.delta)
             chance = LaplaceTest(budget.epsilon, budget.delta).exact(distance)
             replied, noisy = noise.coin(math.floor(chance * 2**128), 128), noise.gaussian(value, scale)
         if not replied:
-            return np.zeros((K, p)), np.full(K, 1.0 / K), self._released(None, scale, cost, noise, replied=False)
+            return np.zeros((K, p)), np.full(K, 1.0 / K), self._released(None, scale, spending, replied=False)
         means = into_ball(np.asarray(noisy[: K * p]).reshape(K, p), radius)
         priors = np.maximum(noisy[K * p :] / weight, min(self.c0, 1.0 / K))
         priors = priors / priors.sum()
-        return means, priors, self._released(np.column_stack([means, priors]), scale, cost, noise)
+        return means, priors, self._released(np.column_stack([means, priors]), scale, spending)
 
 
 def slope_distance(x: Any, threshold: float) -> int:

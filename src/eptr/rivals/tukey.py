@@ -87,15 +87,16 @@ class TukeyEM(LinearRival):
             )
         m = checked_count("batches", self.batches) or max(1, problem.rows.n // (3 * p))
         cost = Cost(budget.epsilon, budget.delta, "basic", 0.0)
-        noise = self._charged(cost, problem.rows)
+        spending = self._open(cost, problem.rows)
+        noise = spending.by_its_own_theorem()
         boxes = DepthBoxes(_batch_fits(problem, m, noise))
         t = max(1, m // 4)
         rate = Fraction(budget.epsilon) / 4  # epsilon' / 2, half of epsilon for the test and half for the point
         safe = passes(boxes.distance(t, rate, Fraction(budget.delta) / 8), budget, noise)
         if not safe or not boxes.volume(t):  # proof: privacy
-            return np.zeros(p), self._released(None, math.inf, cost, noise, replied=False)
+            return np.zeros(p), self._released(None, math.inf, spending, replied=False)
         theta = boxes.deep_point(t, rate, noise)
-        return theta, self._released(theta, float("nan"), cost, noise)
+        return theta, self._released(theta, float("nan"), spending)
 
 
 def passes(distance: int, budget: Budget, noise: NoiseSource) -> bool:

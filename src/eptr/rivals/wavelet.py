@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
 from ..errors import InputError
+from ..privacy.contribution import Absolute, Shape
 from ..privacy.mechanism import Release
 from ..rows.engine import Rows
 from ..rows.exact import product_grid, toward_zero
@@ -45,10 +46,11 @@ class WaveletEstimator(FunctionRival):
     form : {"repaired", "literature"}
         "literature": Haar to level 8 (10, on the first axis only, for more axes), Laplace noise 6 tau 2^L/(n epsilon) on every
         cell, uniform design assumed.
-    invalid, ledger, random_state
+    neighbours, invalid, ledger, random_state
         As in :class:`eptr.KernelRegressor`.
     """
 
+    zero_out = ("repaired",)
     _variants = ("form", ("repaired", "literature"))
 
     def __init__(
@@ -62,6 +64,7 @@ class WaveletEstimator(FunctionRival):
         density: str = "estimate",
         form: str = "repaired",
         *,
+        neighbours: str = "replace-one",
         invalid: str = "raise",
         ledger: Any = None,
         random_state: Any = None,
@@ -74,6 +77,7 @@ class WaveletEstimator(FunctionRival):
         self.terms = terms
         self.density = density
         self.form = form
+        self.neighbours = neighbours
         self.invalid = invalid
         self.ledger = ledger
         self.random_state = random_state
@@ -101,19 +105,19 @@ class WaveletEstimator(FunctionRival):
 
         sums, degrees = rows.sum(on_host(block))
         if literature:
-            cost = self._pure_cost()
-            noise = self._charged(cost, rows)
+            spending = self._open(self._pure_cost(), rows)
             # On the scale of unit features: a cell's value is D/n times its sum. proof: literature
-            self.sums_, self.counts_ = noise.laplace(sums, 6.0 / budget.epsilon), np.full(count, n / count)
-            return self._released(self.sums_, 6.0 / budget.epsilon, cost, noise)
+            published = Absolute(6.0, margin=0.0)
+            self.sums_, self.counts_ = spending.laplace(sums, published), np.full(count, n / count)
+            return self._released(self.sums_, spending.laplace_scale(published), spending)
         # Counts are free where features are non-negative; cosines may be opposite, which costs sqrt 2. proof: joint
+        # A row alone moves the pair by its own size, at most sqrt 2, or 1 where the counts are not released.
         inflation = 1.0 if self.uniform_ or self.basis_ == "haar" else math.sqrt(2.0)
-        scale = 2.0 * inflation / budget.mu * (1.0 + 1e-9)
-        cost = self._gaussian_cost(budget)
-        noise = self._charged(cost, rows)
-        self.sums_ = noise.gaussian(sums, scale)
-        self.counts_ = self._uniform_counts(n, len(sums)) if self.uniform_ else noise.gaussian(degrees, scale)
-        return self._released(np.stack([self.sums_, self.counts_]), scale, cost, noise)
+        pair = Shape(2.0 * inflation * (1.0 + 1e-9), (1.0 if self.uniform_ else math.sqrt(2.0)) * (1.0 + 1e-9))
+        spending = self._open(self._gaussian_cost(budget), rows)
+        noisy = spending.noisy(sums if self.uniform_ else np.stack([sums, degrees]), pair)
+        self.sums_, self.counts_ = (noisy, self._uniform_counts(n, len(sums))) if self.uniform_ else noisy
+        return self._released(np.stack([self.sums_, self.counts_]), spending.scale(pair, 1.0), spending)
 
     def _count(self, n: int, d: int) -> int:
         chosen = checked_count("terms", self.terms)
