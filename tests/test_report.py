@@ -157,3 +157,27 @@ def test_whole_numbers_beside_a_missing_one_are_the_same_levels():
 
     np.testing.assert_array_equal(level_codes(np.array([1.0, 2.0, np.nan, 1.5]), ["1", "2"]), [0, 1, -1, -1])
     np.testing.assert_array_equal(level_codes(np.array([1, 2, None], dtype=object), ["1", "2"]), [0, 1, -1])
+
+
+def csv_rows(tmp_path, *lines):
+    from eptr.files import read_csv
+
+    (tmp_path / "rows.csv").write_bytes(b"a,t\n" + b"\n".join(lines) + b"\n")
+    return read_csv(tmp_path / "rows.csv")
+
+
+def test_one_odd_cell_of_a_csv_file_spoils_its_own_row_alone(tmp_path):
+    from eptr.bounds import PublicBounds, ScaledColumns
+
+    layout = ScaledColumns(PublicBounds({"a": (0.0, 0.1)}, (0.0, 1.0), None), "t", "rows.csv", drop=True)
+    for odd in (b"\xff", b"x" * 200_000, b"1e308", b"n/a", b""):
+        x, y = layout.scaled(csv_rows(tmp_path, b"0.05,0.5", odd + b",0.5", b"0.1,1"))
+        np.testing.assert_allclose(x[[0, 2], 0], [0.0, 1.0], atol=1e-12)
+        np.testing.assert_array_equal(y, [0.0, 0.0, 1.0])
+        assert np.isnan(x[1, 0]) or x[1, 0] > 1e100
+
+
+def test_an_open_quotation_mark_swallows_no_rows(tmp_path):
+    with pytest.raises(InputError, match="quotation mark") as caught:
+        csv_rows(tmp_path, b"0.05,0.5", b'"private name,0.5', b"0.1,1")
+    assert caught.value.__context__ is None

@@ -76,7 +76,7 @@ class PublicBounds:
                 low, high = bound
                 values = numbers(table[name])
                 known = np.isfinite(values)
-                parts.append((values - 0.5 * (low + high)) / (0.5 * (high - low)))
+                parts.append(_scaled(values, low, high))
             else:
                 codes = level_codes(table[name], bound)
                 known = codes >= 0
@@ -156,13 +156,17 @@ class ScaledColumns:
         X = self.bounds.matrix(table, self.where, drop=self.drop)
         if self.classes is not None:
             return X, level_codes(table[self.target], self.classes.tolist())
-        low, high = self.bounds.target
-        return X, (numbers(table[self.target]) - 0.5 * (low + high)) / (0.5 * (high - low))
+        return X, _scaled(numbers(table[self.target]), *self.bounds.target)
 
     def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
         """As a pass over a table wants them."""
         for part in cache_blocks(batch.num_rows, self.n_features):
             yield self.scaled(plain_columns(batch.slice(part.start, part.stop - part.start), self.columns))
+
+
+def _scaled(values: Array, low: float, high: float) -> Array:
+    """[low, high] mapped to [-1, 1]; what is far beyond is cut first, so that nothing overflows."""
+    return np.asarray((np.clip(values, -1e150, 1e150) - 0.5 * (low + high)) / (0.5 * (high - low)))
 
 
 def plain_columns(batch: Any, names: list[str]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -55,12 +56,17 @@ def read_csv(path: Path) -> dict[str, NDArray[Any]]:
     if path.suffix not in (".csv", ".txt"):
         raise InputError(f"{path.name} must end in .csv or .parquet.")
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = csv.reader(file)
+        # A byte that is no UTF-8 spoils its own cell alone, and so does a cell of any length.
+        csv.field_size_limit(sys.maxsize)
+        with path.open(newline="", encoding="utf-8-sig", errors="surrogateescape") as file:
+            lines = csv.reader(file, strict=True)
             header = next(lines, [])
             rows = list(lines)
-    except (UnicodeDecodeError, csv.Error):
-        raise InputError(f"{path.name} is not a CSV file in UTF-8.") from None
+        fine = True
+    except csv.Error:
+        fine = False
+    if not fine:  # raised outside the handler, whose context holds what was read
+        raise InputError(f"{path.name} is not a CSV file: a quotation mark is not closed, or stands where none may.")
     if not header or not rows:
         raise InputError(f"{path.name} is empty; it must have a line of column names and at least one row.")
     if len(set(header)) != len(header):

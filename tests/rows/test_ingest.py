@@ -348,3 +348,137 @@ def test_names_of_columns_are_counted_not_quoted():
         with pytest.raises(eptr.InputError, match="y='income' is not among the 3 columns of X") as caught:
             eptr.LinearRegression(x_bound=3.0, y_bound=4.0).fit(table, "income")
         assert "State" not in str(caught.value)
+
+
+class Loud(str):
+    """Text whose every method of its own would tell."""
+
+    def strip(self, *arguments):
+        raise RuntimeError("private")
+
+    def __str__(self):
+        raise RuntimeError("private")
+
+
+class LoudNumber(float):
+    def __float__(self):
+        raise SystemExit("private")
+
+
+class LoudComplex(complex):
+    def __complex__(self):
+        warnings.warn("private")
+        return 1j
+
+
+class Unaskable:
+    @property
+    def __class__(self):
+        raise RuntimeError("private")
+
+
+@pytest.mark.parametrize("value", [Loud("7"), LoudNumber(7.0), LoudComplex(7), type("Seven", (int,), {})(7)])
+def test_a_value_has_no_say_in_how_it_is_read(value):
+    assert number(value) == 7.0
+    assert label(value) == 7
+
+
+def test_objects_are_nothing_and_are_asked_nothing():
+    assert label(Unaskable()) is None
+    assert label("\ud800") is None
+    assert as_text("\ud800") is None
+
+
+def masked(values, place=3):
+    hidden = np.zeros(np.shape(values), dtype=bool)
+    hidden[place] = True
+    return np.ma.array(values, mask=hidden)
+
+
+def test_what_a_mask_hides_is_missing_whatever_the_others_are():
+    gaps = np.where(np.arange(N) == 3, np.nan, T)
+    odd = T.astype(object)
+    odd[9] = "?"
+    both = np.where(np.arange(N) == 9, np.nan, gaps)
+    assert outputs(MODELS["regression"], X, masked(T)) == outputs(MODELS["regression"], X, gaps)
+    assert outputs(MODELS["regression"], X, masked(odd)) == outputs(MODELS["regression"], X, both)
+    labels = np.where(np.arange(N) == 3, -1, CLASS)
+    assert outputs(MODELS["classifier"], X, masked(CLASS)) == outputs(MODELS["classifier"], X, labels)
+    holes = X.copy()
+    holes[3, 0] = np.nan
+    for rows in (masked(X, (3, 0)), list(masked(X, (3, 0)))):
+        assert outputs(MODELS["regression"], rows, T) == outputs(MODELS["regression"], holes, T)
+
+
+@pytest.mark.parametrize("odd", ["?", 10**400, 1j, [1], None, b"\xff"])
+@pytest.mark.parametrize("container", ["deque", "user list", "matrix", "scaled"])
+def test_other_sequences_are_tables_too(container, odd):
+    from collections import UserList, deque
+
+    cells = X.astype(object)
+    cells[7, 0] = odd
+    wanted = X.copy()
+    wanted[7, 0] = np.nan
+    if container == "matrix":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PendingDeprecationWarning)
+            rows = np.matrix(cells) if not isinstance(odd, list) else cells
+    elif container == "scaled":
+        rows = eptr.PublicScaler().fit_transform(cells)
+    else:
+        rows = (deque if container == "deque" else UserList)(cells.tolist())
+    assert outputs(MODELS["regression"], rows, T) == outputs(MODELS["regression"], wanted, T)
+
+
+@pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
+def test_a_target_of_one_column_is_read_value_by_value():
+    y = objects(T)
+    y[7] = 1j
+    gap = np.where(np.arange(N) == 7, np.nan, T)
+    for column, wanted in ((y[:, None], gap), (pd.DataFrame({"t": y}), gap), (T.astype(complex)[:, None], T)):
+        with pytest.warns(match="column-vector"):
+            found = MODELS["regression"].set_params(random_state=3).fit(X, column)
+        assert found.release_.value.tobytes() == outputs(MODELS["regression"], X, wanted)
+
+
+def test_text_that_is_no_text_is_nothing():
+    """Bytes that are no UTF-8, in an Arrow column that says it holds text."""
+    raw = [str(v).encode() for v in CLASS]
+    raw[7] = b"ssn 123-45 \xff"
+    text = pa.Array.from_buffers(pa.string(), N, pa.array(raw, pa.binary()).buffers())
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "t": text})
+    wanted = np.where(np.arange(N) == 7, -1, CLASS)
+    assert outputs(MODELS["classifier"], table, "t") == outputs(MODELS["classifier"], X, wanted)
+    numbers_too = np.where(np.arange(N) == 7, np.nan, CLASS)
+    assert outputs(MODELS["regression"], table, "t") == outputs(MODELS["regression"], X, numbers_too)
+
+
+def test_dates_beyond_python_are_nothing():
+    days = pa.array([5] * (N - 1) + [2**31 - 1], pa.int32()).view(pa.date32())
+    for column in (days, pd.Series(days, dtype=pd.ArrowDtype(pa.date32())), pl.Series([None] * N, dtype=pl.Date)):
+        assert np.isnan(numbers(column)).all()
+
+
+def test_an_error_of_the_engine_quotes_nothing():
+    import duckdb
+
+    frame = pd.DataFrame({"a": X[:, 0], "t": ["private name", *map(str, T[1:])]})  # noqa: F841
+    rows = duckdb.sql("select a, cast(t as double) as t from frame")
+    with pytest.raises(eptr.EptrError) as caught:
+        eptr.LinearRegression(x_bound=3.0, y_bound=4.0).fit(rows, "t")
+    shown = [caught.value, caught.value.__context__, caught.value.__cause__]
+    assert "private name" not in "".join(map(repr, shown))
+
+
+def test_an_engine_and_the_estimator_must_agree_about_odd_rows():
+    from eptr.rows.memory import MemoryRows
+
+    with pytest.raises(eptr.InputError, match="drop_invalid"):
+        eptr.LinearRegression(x_bound=3.0, y_bound=4.0, invalid="drop").fit(MemoryRows(X, T), None)
+
+
+def test_scores_quote_nothing():
+    model = eptr.LinearRegression(x_bound=3.0, y_bound=4.0).fit(X, T)
+    with pytest.raises(ValueError, match="NaN") as caught:
+        model.score(X, ["private name", *T[1:]])
+    assert "private" not in str(caught.value) + str(caught.value.__context__)

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import math
 import warnings
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..accounting.budget import Budget
 from ..accounting.ledger import Account, open_account
 from ..errors import (
     BoundError,
+    DomainError,
     InputError,
     NoReplyWarning,
     NotPrivateWarning,
@@ -31,7 +32,7 @@ from ..privacy.mechanism import Cost, Release
 from ..privacy.spending import Portion, Spending
 from ..privacy.unit import Unit
 from ..rows.engine import Engine, Rows
-from ..rows.ingest import matrix, numbers
+from ..rows.ingest import frame_columns, matrix, numbers
 from ..rows.memory import MemoryRows
 from .elsewhere import rows_elsewhere
 from .predicting import ReadyRows
@@ -174,7 +175,8 @@ class PrivateEstimator(BaseEstimator):
         X, y = self._table(X, y)
         ready = matrix(X)
         if isinstance(X, np.ndarray) and X.dtype.kind == "c" and self.invalid == "raise":
-            ready = X  # scikit-learn has a sentence for it
+            self._failed_check()
+            raise DomainError("X must be real. Complex data not supported: pass real and imaginary parts as columns.")
         x = self._validated(X if ready is None else ready)
         if ready is not None and hasattr(X, "columns"):
             validated(self, X, skip_check_array=True)  # the names of its columns
@@ -184,16 +186,25 @@ class PrivateEstimator(BaseEstimator):
             self._validated(x, y if y is None else 0.0)
         shape: tuple[int, ...] = getattr(y, "shape", (len(y),))
         if len(shape) == 2 and shape[1] == 1:
-            y, shape = column_or_1d(np.asarray(y), warn=True), shape[:1]
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected; pass y.ravel(), or one column of the frame.",
+                DataConversionWarning,
+                stacklevel=5,
+            )
+            y, shape = frame_columns(y)[0] if hasattr(y, "columns") else y[:, 0], shape[:1]
         if tuple(shape) != (len(x),):
             raise InputError(f"y must have one value per row of X, shape ({len(x)},), got shape {tuple(shape)}.")
         return x, y
 
-    def _watched(self, rows: Engine) -> Rows:
-        """Rows that tell the ledger if they fail their check, and public warnings about their number."""
+    def _failed_check(self) -> None:
+        """A failed check is an answer about the rows: the ledger is told before the caller is."""
         account = self._account()
         if account is not None:
-            rows.on_fault = partial(account.failed_check, self._variant)
+            account.failed_check(self._variant)
+
+    def _watched(self, rows: Engine) -> Rows:
+        """Rows that tell the ledger if they fail their check, and public warnings about their number."""
+        rows.on_fault = self._failed_check
         self.rows_per_person_ = self.rows_per_person
         for text in public_warnings(rows.n, rows.n_features, self.delta):
             warnings.warn(text, SettingsWarning, stacklevel=5)
@@ -300,7 +311,6 @@ _FIXES = {
     "could not convert": "X and y must hold numbers only; encode text columns with eptr.PublicEncoder.",
     "got 1D array": "X must be a table, got a 1-D array. Reshape your data: X.reshape(-1, 1) for one column.",
     "got scalar array": "X must be a table, got a single number. Reshape your data: X.reshape(1, -1) for one row.",
-    "Complex data": "X must be real. Complex data not supported: pass real and imaginary parts as columns.",
     "do not have a common DType": "X must hold numbers only; turn dates into numbers first.",
 }
 

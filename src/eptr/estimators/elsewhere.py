@@ -28,6 +28,10 @@ def rows_elsewhere(X: Any, y: Any, labels: LabelSet, *, drop: bool) -> tuple[Eng
     """The engine behind ``X`` and the names of its features if they have some; None for arrays and frames in memory."""
     if isinstance(X, Engine):
         _fitting_engine(X, y, labels)
+        if X.drop_invalid != drop:
+            raise InputError(
+                f"X is an engine that was made with drop_invalid={X.drop_invalid}; invalid must agree with it."
+            )
         return X, None
     if is_foreign(X):
         return _foreign(X, y, labels, drop), None

@@ -22,7 +22,7 @@ from .kernel_features import KERNELS
 from .kernel_function import KernelSums, read_function, release_sums
 from .kernel_queries import query_rule, query_sums
 from .planning import Plan
-from .predicting import takes_tables, target_of
+from .predicting import numbers_of, takes_tables
 from .quantile import target_sizes
 
 __all__ = ["KernelRegressor"]
@@ -226,4 +226,4 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2. **Not private** when (X, y) are private rows: publish it only for public test data."""
-        return float(super().score(X, target_of(X, y), sample_weight))
+        return float(super().score(X, numbers_of(X, y), sample_weight))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from .base import NoisyScore, PrivateEstimator
-from .predicting import takes_tables, target_of
+from .predicting import numbers_of, takes_tables
 
 __all__ = ["LinearModel"]
 
@@ -47,4 +47,4 @@ class LinearModel(NoisyScore, RegressorMixin, PrivateEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2. **Not private** when (X, y) are private rows: publish it only for public test data."""
-        return float(super().score(X, target_of(X, y), sample_weight))
+        return float(super().score(X, numbers_of(X, y), sample_weight))

@@ -19,12 +19,13 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import InputError, no_column
 from ..rows.arrow import in_memory
 from ..rows.dask import is_dask, lazily
+from ..rows.ingest import numbers
 from ..rows.namespace import is_foreign, to_numpy
 from ..rows.sources import open_table
 from ..rows.spark import SparkTable, with_column
 from ..rows.table import cache_blocks, number_column
 
-__all__ = ["ReadyRows", "takes_tables", "target_of"]
+__all__ = ["ReadyRows", "numbers_of", "takes_tables", "target_of"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -104,6 +105,11 @@ class _OfBatches:
 
 def _in_order(one: tuple[list[Any], str], two: tuple[list[Any], str]) -> tuple[list[Any], str]:
     return operator.add(one[0], two[0]), one[1] or two[1]
+
+
+def numbers_of(X: Any, y: Any) -> NDArray[np.float64]:
+    """The same as numbers, each read by itself: an error about one would quote it."""
+    return numbers(target_of(X, y))
 
 
 def target_of(X: Any, y: Any) -> Any:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import DomainError, InputError
-from ..rows.ingest import frame_columns, label
+from ..rows.ingest import frame_columns, label, matrix
 from ..rows.labels import Labels
 from .base import validated
 
@@ -56,7 +56,7 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> PublicScaler:
         """Check that the constants fit the number of columns."""
-        X = validated(self, X, dtype=np.float64, ensure_all_finite=False)
+        X = self._read(X)
         for name in ("center", "scale"):
             value = np.asarray(getattr(self, name), dtype=float)
             if value.ndim > 1 or value.size not in (1, X.shape[1]) or not np.all(np.isfinite(value)):
@@ -70,9 +70,19 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Array:
         """Scale; non-finite values pass through for the estimator to judge."""
         check_is_fitted(self, "n_features_in_")
-        X = validated(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        X = self._read(X, reset=False)
         with np.errstate(all="ignore"):  # a warning would depend on private values
             return np.asarray((X - np.asarray(self.center, dtype=float)) / np.asarray(self.scale, dtype=float))
+
+    def _read(self, X: Any, reset: bool = True) -> Array:
+        """Each cell by itself; names of columns as scikit-learn keeps them."""
+        ready = matrix(X) if getattr(getattr(X, "dtype", None), "kind", "") != "c" else None
+        found: Array = validated(
+            self, X if ready is None else ready, reset=reset, dtype=np.float64, ensure_all_finite=False
+        )
+        if ready is not None and hasattr(X, "columns"):
+            validated(self, X, reset=reset, skip_check_array=True)
+        return found
 
     def inverse_transform(self, X: Any) -> Array:
         """Undo :meth:`transform`."""
@@ -168,7 +178,7 @@ def _columns(X: Any) -> list[Any]:
     """The columns of a table, whose values are still as they came."""
     if hasattr(X, "columns"):
         return frame_columns(X)
-    rows = list(X) if isinstance(X, (list, tuple)) else np.asarray(X)
+    rows = list(X) if isinstance(X, Sequence) else np.asarray(X)
     if isinstance(rows, np.ndarray):
         if rows.ndim != 2 or rows.shape[0] == 0:
             raise InputError(f"X must be a table with rows and columns, got shape {rows.shape}.")

@@ -19,7 +19,7 @@ from ..estimators.base import NoisyScore, PrivateEstimator
 from ..estimators.classifier import MeansClassifier
 from ..estimators.kernel_design import pairs, y_range
 from ..estimators.linear_model import LinearModel
-from ..estimators.predicting import takes_tables, target_of
+from ..estimators.predicting import numbers_of, takes_tables
 from ..privacy.gaussian import gaussian_mu
 from ..privacy.mechanism import Cost, Release
 from ..privacy.spending import Spending
@@ -202,7 +202,7 @@ class FunctionRival(Rival, NoisyScore, RegressorMixin, PrivateEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2. **Not private** when (X, y) are private rows: publish it only for public test data."""
-        return float(super().score(X, target_of(X, y), sample_weight))
+        return float(super().score(X, numbers_of(X, y), sample_weight))
 
 
 def checked_count(name: str, value: Any) -> int | None:

@@ -16,11 +16,11 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from ..errors import EngineError, InputError
+from ..errors import EngineError, EptrError, InputError
 from .ingest import as_text
 from .pool import WORKERS, each
 from .progress import ticking
-from .ship import packed
+from .ship import engine_errors, packed
 
 __all__ = ["in_memory", "is_arrow", "open_arrow"]
 
@@ -263,6 +263,7 @@ class StreamTable:
             self._columns = list(self._stream(None).schema.names)
         return self._columns
 
+    @engine_errors("The engine behind X")
     def count(self) -> int:
         if hasattr(self.source, "count_rows"):
             return int(self.source.count_rows())
@@ -275,14 +276,15 @@ class StreamTable:
         return reduce(add, parts, task([]))
 
     def _batches(self, columns: list[str]) -> Iterator[Any]:
-        import pyarrow as pa
 
         try:
             for batch in self._stream(columns):
                 batch = batch.select(columns)
                 for start in range(0, batch.num_rows, _BATCH):
                     yield batch.slice(start, _BATCH)
-        except (OSError, pa.ArrowException, KeyError) as error:
+        except EptrError:
+            raise
+        except Exception as error:  # also whatever a database raises, whose text may quote a row
             fault = f"X stopped in the middle of a pass ({type(error).__name__}); if it can be read only once, make it a table."
         else:
             return

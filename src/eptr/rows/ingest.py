@@ -10,7 +10,8 @@ import math
 import re
 from collections.abc import Sequence
 from decimal import Decimal
-from numbers import Integral, Real
+from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -54,9 +55,9 @@ def label(value: Any) -> Label:
 
 def as_text(value: Any) -> str | None:
     """One cell as text that reads as the cell itself does: for containers that want one type.   # proof: text"""
-    if isinstance(value, str):
-        return str(value)
     found = _read(value)
+    if issubclass(type(value), str):
+        return None if found is None else str.__str__(value)
     try:
         return found if found is None or isinstance(found, str) else repr(found)
     except ValueError:  # a whole number of thousands of digits
@@ -64,25 +65,42 @@ def as_text(value: Any) -> str | None:
 
 
 def _read(value: Any) -> Label:
-    """``True``, ``1``, ``np.int64(1)`` and ``"1"`` are the whole number 1; ``1.0`` and ``"1.0"`` the float; else text or None."""
-    if isinstance(value, str):
-        return _read_text(value)
-    if isinstance(value, (bool, np.bool_)):
-        return int(value)
-    if isinstance(value, (complex, np.complexfloating)):
-        return _real(complex(value))
+    """``True``, ``1``, ``np.int64(1)`` and ``"1"`` are the whole number 1; ``1.0`` and ``"1.0"`` the float; else text or None.
+
+    Types are asked, not values, and only methods of the types named here run: a value has no say in how it is read.
+    """
+    kind = type(value)
+    if issubclass(kind, str):
+        return _read_text(str.__str__(value))
+    if issubclass(kind, float) and not issubclass(kind, np.generic):
+        return float.__pos__(value)
+    if issubclass(kind, int):
+        return int.__pos__(value)
+    if issubclass(kind, complex) and not issubclass(kind, np.generic):
+        return _real(complex.__pos__(value))
     try:
-        if isinstance(value, Integral) and not isinstance(value, np.timedelta64):
-            return int(value)
-        if isinstance(value, (Real, Decimal)):
-            with np.errstate(all="ignore"):  # a long double beyond the largest float would warn
-                return float(value)
-        if isinstance(value, (bytes, bytearray)):
-            return _read_text(value.decode())
-        if getattr(value, "shape", None) == () and not isinstance(value, np.generic):  # a number wrapped in an array
-            return _read(value.item())
-    except Exception:  # undecodable bytes, a signalling NaN, a fraction beyond all floats, somebody's own number
+        if issubclass(kind, (bytes, bytearray)):
+            return _read_text(bytes(memoryview(value)).decode())
+        if kind.__module__ == "numpy" and issubclass(kind, np.generic):
+            return _read_numpy(value)
+        if kind is Decimal or kind is Fraction:
+            return float(value)
+        if not issubclass(kind, (np.ma.MaskedArray, np.generic)) and getattr(value, "shape", None) == ():
+            return _read(value.item())  # a number wrapped in an array
+    except Exception:  # undecodable bytes, a signalling NaN, a fraction beyond all floats, an array of another device
         pass
+    return None
+
+
+def _read_numpy(value: Any) -> Label:
+    """A numpy scalar that is neither text nor a Python number."""
+    if isinstance(value, (np.bool_, np.integer)) and not isinstance(value, np.timedelta64):
+        return int(value)
+    with np.errstate(all="ignore"):  # a long double beyond the largest float would warn
+        if isinstance(value, np.floating):
+            return float(value)
+        if isinstance(value, np.complexfloating):
+            return _real(complex(value))
     return None
 
 
@@ -99,7 +117,12 @@ def _read_text(text: str) -> Label:
             return _real(complex(plain))
         except ValueError:
             pass
-    return str(text)
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:  # half a character: no container of text can hold it
+            return None
+    return text
 
 
 def _real(value: complex) -> float | None:
@@ -110,24 +133,50 @@ def _real(value: complex) -> float | None:
 def column_values(column: Any) -> NDArray[Any] | list[Any]:
     """A column of any container: an array of a numeric type no wider than 64 bits, or a list of its values."""
     if isinstance(column, np.ndarray):
-        if column.dtype.kind in "fiub" and column.dtype.itemsize <= 8:
-            return column
+        if isinstance(column, np.ma.MaskedArray):
+            hidden = np.ma.getmaskarray(column)
+            return [None if gone else v for v, gone in zip(list(column.data), hidden, strict=True)]
+        plain: NDArray[Any] = np.asarray(column)
+        if plain.dtype.kind in "fiub" and plain.dtype.itemsize <= 8:
+            return plain
         # Values, not what stands for them: tolist() would turn dates into whole numbers.
-        return column.tolist() if column.dtype.kind in "OUS" else list(column)
+        return list(plain.tolist() if plain.dtype.kind in "OUS" else plain)
     root = type(column).__module__.partition(".")[0]
     if root == "pandas":
         if isinstance(column.dtype, np.dtype):
             return column_values(column.to_numpy())
+        if hasattr(column.dtype, "pyarrow_dtype"):
+            return _arrow_values(column.array.__arrow_array__())
         return list(column)
     if root == "polars":
-        if (column.dtype.is_integer() or column.dtype.is_float()) and column.null_count() == 0:
-            return column_values(column.to_numpy())
-        return list(column.to_list())
+        return _polars_values(column)
     if root == "pyarrow":
-        return list(column.to_pylist())
+        return _arrow_values(column)
     if hasattr(column, "__array__") and not isinstance(column, np.generic):
         return column_values(np.asarray(column))
     return list(column)
+
+
+def _arrow_values(column: Any) -> list[Any]:
+    """Arrow's values; nothing for types that read as neither number nor text, whose values may not fit into Python's."""
+    import pyarrow as pa
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_temporal(kind) or pa.types.is_nested(kind):
+        return [None] * len(column)
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError:  # text that is none: as bytes, each is read by itself
+        return list(column.cast(pa.large_binary()).to_pylist())
+
+
+def _polars_values(column: Any) -> NDArray[Any] | list[Any]:
+    kind = column.dtype
+    if kind.is_temporal() or kind.is_nested():
+        return [None] * len(column)
+    if str(kind) in ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64"):
+        return column_values(column.to_numpy()) if column.null_count() == 0 else list(column.to_list())
+    return list(column.to_list())
 
 
 def categories(column: Any) -> tuple[Any, NDArray[np.int64]] | None:
@@ -161,15 +210,18 @@ def matrix(X: Any) -> NDArray[Any] | None:
     Arrays of numbers come back as they are; frames and everything else as a new float64 matrix.
     """
     if isinstance(X, np.ndarray):
-        if X.dtype.kind in "fiub" and X.dtype.itemsize <= 8:
-            return X
+        if not isinstance(X, np.ma.MaskedArray):
+            plain: NDArray[Any] = np.asarray(X)
+            if plain.dtype.kind in "fiub" and plain.dtype.itemsize <= 8:
+                return plain
+            X = plain
         return _side_by_side([X[:, j] for j in range(X.shape[1])], len(X)) if X.ndim == 2 else None
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         if all(isinstance(t, np.dtype) and t.kind in "fiub" for t in getattr(X, "dtypes", [None])):
             return matrix(np.asarray(X))
         return _side_by_side(frame_columns(X), len(X))
-    if isinstance(X, (list, tuple)):
-        return _of_rows(X)
+    if isinstance(X, Sequence) and not isinstance(X, (str, bytes, bytearray, range)):
+        return _of_rows(list(X))
     if hasattr(X, "__array__") and not hasattr(X, "toarray"):
         return matrix(np.asarray(X))
     return None
@@ -189,18 +241,30 @@ def _side_by_side(columns: Sequence[Any], n: int) -> Array:
     return found
 
 
-def _of_rows(rows: Sequence[Any]) -> NDArray[Any] | None:
+def _of_rows(rows: list[Any]) -> NDArray[Any] | None:
     """A sequence of rows, each a sequence of as many cells."""
+    kinds = set(map(type, rows))
+    if kinds <= {list, tuple}:
+        if len(set(map(len, rows))) != 1:
+            return None
+        if _PLAIN.issuperset(map(type, chain.from_iterable(rows))):
+            try:
+                return np.array(rows, dtype=np.float64)
+            except OverflowError:
+                pass
     if (
-        all(isinstance(row, np.ndarray) and row.dtype.kind in "fiub" for row in rows)
-        and len({r.shape for r in rows}) == 1
+        kinds == {np.ndarray}
+        and len({(r.shape, r.dtype.kind in "fiub") for r in rows}) == 1
+        and rows[0].dtype.kind in "fiub"
     ):
         return matrix(np.array(rows))
-    try:
-        cells = [list(row) if isinstance(row, (list, tuple)) else column_values(row) for row in rows]
-        widths = {len(row) for row in cells}
-    except TypeError:  # a row without cells
+    if any(issubclass(kind, (str, bytes, bytearray, dict, set)) for kind in kinds):
         return None
-    if len(widths) != 1 or any(isinstance(row, (str, bytes, dict)) for row in rows):
+    try:
+        cells = [list(row) if type(row) in (list, tuple) else list(column_values(row)) for row in rows]
+    except Exception:  # a row without cells
+        return None
+    widths = {len(row) for row in cells}
+    if len(widths) != 1:
         return None
     return numbers([value for row in cells for value in row]).reshape(len(cells), widths.pop())

@@ -71,10 +71,32 @@ class Labels:
         known = categories(column)
         if known is not None:
             return np.append(self.codes(known[0]), -1)[known[1]]
+        if type(column) is np.ndarray and column.dtype.kind == "U" and len(self.exact) <= 64:
+            return self._codes_of_text(column)
         values = column_values(column)
-        if isinstance(values, list):
-            return np.fromiter(map(_Remembering(self), values), dtype=np.int64, count=len(values))
-        return self.codes_of_numbers(values)
+        if isinstance(values, np.ndarray):
+            return self.codes_of_numbers(values)
+        kinds = set(map(type, values))
+        if kinds <= {str}:  # each different text is read once
+            read = {text: self.code(text) for text in set(values)}
+            return np.fromiter(map(read.__getitem__, values), dtype=np.int64, count=len(values))
+        if kinds <= {int, bool}:
+            try:
+                return self.codes_of_numbers(np.array(values, dtype=np.int64))
+            except OverflowError:
+                pass
+        return np.fromiter(map(self.code, values), dtype=np.int64, count=len(values))
+
+    def _codes_of_text(self, column: NDArray[Any]) -> Codes:
+        """A text array: labels that are text match whole, and what is left may still read as a number."""
+        codes = np.full(len(column), -1, dtype=np.int64)
+        for key, code in self.exact.items():
+            if isinstance(key, str):
+                codes[column == key] = code
+        if self.floats or any(isinstance(key, int) for key in self.exact):
+            rest = np.flatnonzero(codes < 0)
+            codes[rest] = self.codes(column[rest].tolist())
+        return codes
 
     def codes_of_numbers(self, values: NDArray[Any]) -> Codes:
         """Positions of an array of numbers, all at once."""
@@ -93,26 +115,6 @@ class Labels:
             inside = not values.size or (values.min() >= 0 and values.max() < len(whole))
             return values if inside else np.where((values >= 0) & (values < len(whole)), values, -1)
         return _found(np.array(list(whole), dtype=np.int64), list(whole.values()), values)
-
-
-class _Remembering:
-    """Codes of values one by one; text that occurred before is not read again.
-
-    Numbers are not remembered: 2^53 and its float are equal as keys, but not as labels.
-    """
-
-    def __init__(self, labels: Labels) -> None:
-        self.labels, self.known = labels, dict[str, int]()
-
-    def __call__(self, value: Any) -> int:
-        if type(value) is not str:
-            return self.labels.code(value)
-        code = self.known.get(value)
-        if code is None:
-            code = self.labels.code(value)
-            if len(self.known) < 100_000:
-                self.known[value] = code
-        return code
 
 
 def _found(keys: NDArray[Any], codes: list[int], values: NDArray[Any]) -> Codes:

@@ -160,7 +160,7 @@ def label_codes(batch: Any, name: str, labels: Labels) -> NDArray[np.int64]:
     column = _labels(batch, name)
     if _is_text(column.type):
         found = column.dictionary_encode()  # each different text is read once
-        codes = np.append(labels.codes(found.dictionary.to_pylist()), -1)
+        codes = np.append(labels.codes(found.dictionary), -1)
         return codes.take(np.asarray(found.indices.fill_null(-1).to_numpy(zero_copy_only=False)))
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.uint8())
