@@ -119,6 +119,9 @@ def fit(
     invalid: Annotated[
         str, typer.Option(help="Missing values, undeclared levels: raise an error, or drop the row.")
     ] = "raise",
+    neighbours: Annotated[
+        str, typer.Option(help="What stays hidden: replace-one, or zero-out (weaker).")
+    ] = "replace-one",
     engine: Annotated[str, typer.Option(help="Who reads a Parquet file or folder: local, dask or spark.")] = "local",
     scheduler: Annotated[
         str | None,
@@ -144,7 +147,7 @@ def fit(
             f"{to} exists, and a fit that was paid for is not overwritten; choose another --out, or pass --force."
         )
     settings = {"epsilon": epsilon, "delta": delta, "strategy": strategy, "ledger": ledger, "random_state": seed}
-    settings["invalid"] = invalid
+    settings |= {"invalid": invalid, "neighbours": neighbours}
     if model == "kernel":
         settings["bandwidth"] = bandwidth
     with warnings.catch_warnings():
@@ -171,7 +174,7 @@ def fit(
             table.add_row(str(label), f"{share:.1%}", *(f"{m:.5g}" for m in fitted.bounds.unscaled(means)))
         out.print(table)
     print(
-        f"({epsilon:g}, {delta:g})-differentially private, replace-one neighbours." if seed is None else "NOT private."
+        f"({epsilon:g}, {delta:g})-differentially private, {neighbours} neighbours." if seed is None else "NOT private."
     )
     if ledger is None:
         print("No ledger: this fit is recorded nowhere; --ledger sqlite:///FILE#DATASET counts it against a budget.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -39,9 +39,13 @@ def create(
         str, typer.Option(help="Weakest basis of a guarantee charged here: proven, cited or 'not verified'.")
     ] = "proven",
     checks: Annotated[int, typer.Option(help="Failed checks of rows against the declared domain it admits.")] = 1,
+    neighbours: Annotated[
+        str, typer.Option(help="What all releases protect: replace-one or zero-out.")
+    ] = "replace-one",
 ) -> None:
     """Open a dataset with a total budget."""
-    Ledger(place).create(dataset, epsilon, delta, simulation=simulation, mixing=mixing, accept=accept, checks=checks)
+    terms: dict[str, Any] = {"simulation": simulation, "mixing": mixing, "accept": accept, "checks": checks, "neighbours": neighbours}
+    Ledger(place).create(dataset, epsilon, delta, **terms)
     out.print(
         f"{dataset}: ({epsilon:g}, {delta:g}). Charge it with ledger={f'{place}#{dataset}'!r}.",
         markup=False,

@@ -119,6 +119,10 @@ _HOW = {
 }
 
 
+_CHANGE = {
+    "replace-one": "replacing {} of the dataset by any other",
+    "zero-out": "leaving out {} of the dataset (or putting it back; n stays the same)",
+}
 _RESTS = {
     "proven": "The guarantee is proven in the library's repository.",
     "cited": "The guarantee rests on a published theorem that was cited, not re-proven: {}",
@@ -145,7 +149,7 @@ def privacy_statement(estimator: Any) -> str:
     silent = 'The answer was "no reply": the published values are a public fallback, not a function of the data.'
     first = [
         f"The {type(estimator).__name__} parameters were computed under ({r.epsilon:g}, {r.delta:g})-differential privacy:",
-        f"replacing {unit} of the dataset by any other changes the probability of every possible published outcome by at",
+        f"{_CHANGE[r.neighbours].format(unit)} changes the probability of every possible published outcome by at",
         f"most a factor exp({r.epsilon:g}) = {math.exp(min(r.epsilon, 700)):.3g}, up to an additional {r.delta:g}.",
         f"{_HOW.get(r.strategy, f'The method known in the literature as {r.strategy} form, was used')}. The noise was drawn",
         f"{'exactly, ' if r.basis == 'proven' else ''}from a cryptographic source.",

@@ -104,6 +104,8 @@ def _fault(before: list[Entry], entry: Entry) -> str | None:
         return "is not private, in a dataset that is no simulation"
     cost = cost_in(content)
     check_cost(cost)
+    if cost.relation != relation_of(before[0]):
+        return f"protects {cost.relation} neighbours, in a dataset that counts others"
     if cost.basis not in accepted(before[0]):
         return f"is {cost.basis}, in a dataset that does not accept this"
     if "reservation" in content:
@@ -145,6 +147,11 @@ def cost_in(content: dict[str, Any]) -> Cost:
 def accepted(opening: Entry) -> tuple[str, ...]:
     """The bases a dataset admits, by its opening entry: the one it was created with and those before it."""
     return BASES[: BASES.index(opening.content.get("accept", BASES[0])) + 1]
+
+
+def relation_of(opening: Entry) -> str:
+    """The neighbour relation of a dataset; version 0.1 knew one alone."""
+    return str(opening.content.get("neighbours", "replace-one"))
 
 
 def checks_of(opening: Entry) -> int:

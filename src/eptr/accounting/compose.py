@@ -127,6 +127,8 @@ def compose(releases: Iterable[Any]) -> Composition:
     costs = tuple(_cost_of(item) for item in releases)
     if not costs:
         raise InputError("releases must hold at least one release.")
+    if len({cost.relation for cost in costs}) > 1:
+        raise InputError("releases must all protect the same neighbours: 'replace-one' and 'zero-out' do not add up.")
     return Composition(costs)
 
 

@@ -17,6 +17,7 @@ from ..privacy.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
 from ..privacy.ladder import build_ladder
 from ..privacy.mechanism import BASES, Cost, excessive_delta
 from ..privacy.profile import LaplaceTest, LogisticTest
+from ..privacy.unit import RELATIONS
 from .budget import Budget
 
 __all__ = ["Remaining", "Spent"]
@@ -160,6 +161,8 @@ def check_cost(cost: Cost) -> None:
         raise PrivacyError("the cost must have finite numbers, epsilon above 0 and at least one part.")
     if cost.kind not in KINDS:
         raise PrivacyError(f"the cost must be of a known kind ({', '.join(KINDS)}), got {cost.kind!r}.")
+    if cost.relation not in RELATIONS:
+        raise PrivacyError(f"the relation of the cost must be one of {', '.join(RELATIONS)}, got {cost.relation!r}.")
     if cost.basis not in BASES:
         raise PrivacyError(f"the basis of the cost must be one of {', '.join(BASES)}, got {cost.basis!r}.")
     if not isinstance(cost.theorem, str) or (cost.basis == "cited" and not cost.theorem.strip()):

@@ -17,8 +17,9 @@ from typing import Any
 
 from ..errors import BudgetError, InputError, LedgerError, PrivacyError
 from ..privacy.mechanism import BASES, Cost, SupportsCharge, forecast_test
+from ..privacy.unit import RELATIONS
 from .budget import Budget
-from .chain import FAILED_CHECK, Entry, accepted, checks_of, cost_in, first_break
+from .chain import FAILED_CHECK, Entry, accepted, checks_of, cost_in, first_break, relation_of
 from .compose import compose
 from .filter import MIXING, Remaining, Spent, check_cost
 from .store import Store, open_store
@@ -101,6 +102,7 @@ class Ledger:
         mixing: float = MIXING,
         accept: str = "proven",
         checks: int = 1,
+        neighbours: str = "replace-one",
     ) -> None:
         """Open a dataset with a total budget.
 
@@ -119,6 +121,8 @@ class Ledger:
         checks : int
             How many fits may end with the answer that a row is outside the declared domain (not finite, not declared). The
             answer depends on single rows and no epsilon covers it.
+        neighbours : {"replace-one", "zero-out"}
+            The one relation that all releases from this dataset must protect: sums of different promises mean nothing.
         """
         if not isinstance(dataset, str) or not dataset or set(dataset) & set("#@\n"):
             raise InputError("dataset must be a name without '#', '@' or line breaks.")
@@ -128,9 +132,11 @@ class Ledger:
             raise InputError(f"accept must be one of {BASES}, got {accept!r}.")
         if isinstance(checks, bool) or not isinstance(checks, int) or checks < 0:
             raise InputError(f"checks must be a whole number of at least 0, got {checks!r}.")
+        if neighbours not in RELATIONS:
+            raise InputError(f"neighbours must be one of {RELATIONS}, got {neighbours!r}.")
         budget = Budget(epsilon, delta)
         content: dict[str, Any] = {"epsilon": budget.epsilon, "delta": budget.delta, "simulation": bool(simulation)}
-        content |= {"mixing": mixing, "accept": accept, "checks": checks}
+        content |= {"mixing": mixing, "accept": accept, "checks": checks, "neighbours": neighbours}
         self._store.prepare()
         with self._store.transaction() as session:
             if not session.add_dataset(dataset):
@@ -197,7 +203,7 @@ class Ledger:
                 f"the ledger refuses a release that is not private (a seed was given, or the method is not "
                 f"private). Use random_state=None, or a dataset created with simulation=True; {dataset!r} was not."
             )
-        _check_basis(opening, cost)
+        _check_terms(opening, cost)
         if self.reservation is not None:
             return spent, self._draw_on_reservation(session, dataset, cost)
         mixing = opening.content["mixing"]
@@ -235,7 +241,7 @@ class Ledger:
             )
         cost = Cost(total, level, "basic", 0.0, basis=one.basis, theorem=one.theorem)
         with self._locked(dataset) as (session, opening, last):
-            _check_basis(opening, one)
+            _check_terms(opening, one)
             budget, spent = _budget(opening), Spent.from_dict(last.totals)
             after = spent.charged(cost, budget, opening.content["mixing"])
             if after is None:
@@ -380,8 +386,14 @@ def _draws_on(entry: Entry, reservation: int | None) -> bool:
     return entry.kind == "charge" and entry.content.get("reservation") == reservation
 
 
-def _check_basis(opening: Entry, cost: Cost) -> None:
-    most = accepted(opening)[-1]
+def _check_terms(opening: Entry, cost: Cost) -> None:
+    """What the dataset was opened for: one relation, and claims that rest on enough."""
+    most, relation = accepted(opening)[-1], relation_of(opening)
+    if cost.relation != relation:
+        raise PrivacyError(
+            f"this release protects {cost.relation!r} neighbours and {opening.dataset!r} counts {relation!r} ones; fit with "
+            f"neighbours={relation!r}, or charge a dataset that was created for {cost.relation!r}. Nothing was drawn."
+        )
     if cost.basis not in accepted(opening):
         raise PrivacyError(
             f"the guarantee of this release is {cost.basis!r} and {opening.dataset!r} accepts only what is {most!r}; charge a "
