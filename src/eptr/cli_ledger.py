@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -44,8 +44,8 @@ def create(
     ] = "replace-one",
 ) -> None:
     """Open a dataset with a total budget."""
-    terms: dict[str, Any] = {"simulation": simulation, "mixing": mixing, "accept": accept, "checks": checks, "neighbours": neighbours}
-    Ledger(place).create(dataset, epsilon, delta, **terms)
+    ledger, terms = Ledger(place), {"mixing": mixing, "accept": accept, "checks": checks, "neighbours": neighbours}
+    ledger.create(dataset, epsilon, delta, simulation=simulation, **terms)  # type: ignore[arg-type]
     out.print(
         f"{dataset}: ({epsilon:g}, {delta:g}). Charge it with ledger={f'{place}#{dataset}'!r}.",
         markup=False,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -59,17 +60,24 @@ class NoisyScore:
         return tags
 
 
-class PrivateEstimator(BaseEstimator):
-    """Base of every estimator: replace-one neighbours, n public, one (epsilon, delta) for the whole fit."""
+class _Declared(BaseEstimator):
+    """Settings that every estimator has and declares itself, in its own order."""
 
     epsilon: float
     delta: float
     rows_per_person: int
-    neighbours: str
-    invalid: str
     fallback: Any
-    ledger: Any
-    random_state: Any
+
+
+@dataclass(eq=False, repr=False)
+class PrivateEstimator(_Declared):
+    """Base of every estimator: n public, one (epsilon, delta) for the whole fit; these settings by name everywhere."""
+
+    _: KW_ONLY
+    neighbours: str = "replace-one"
+    invalid: str = "raise"
+    ledger: Any = None
+    random_state: Any = None
     # The parameter that selects the algorithm, and its values.
     _variants: ClassVar[tuple[str, tuple[str, ...]]] = ("strategy", STRATEGIES)
 
@@ -264,7 +272,10 @@ class PrivateEstimator(BaseEstimator):
 
     def _predict_rows(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self, "release_")
-        return X.x if isinstance(X, ReadyRows) else np.asarray(validated(self, X, reset=False, dtype=np.float64))
+        # In one order of memory: a product must not depend on where the rows came from.
+        return (
+            X.x if isinstance(X, ReadyRows) else np.ascontiguousarray(validated(self, X, reset=False, dtype=np.float64))
+        )
 
     def _output_type(self, method: str) -> Any:
         """dtype of one prediction, for results that are computed later."""

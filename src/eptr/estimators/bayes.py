@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ ONCE = 0.1  # one pass is enough if its noise is this small against the sampling
 COUNT_FLOOR = 0.005
 
 
+@dataclass(eq=False, repr=False)
 class BayesClassifier(MeansClassifier):
     """Gaussian classes with identity covariance; private class means and priors (replace-one neighbours, n public).
 
@@ -70,34 +72,15 @@ class BayesClassifier(MeansClassifier):
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        x_bound: Any = None,
-        classes: Any = "public",
-        c0: float = 0.05,
-        strategy: str = "refined",
-        *,
-        neighbours: str = "replace-one",
-        rows_per_person: int = 1,
-        fallback: Any = None,
-        invalid: str = "raise",
-        ledger: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.x_bound = x_bound
-        self.classes = classes
-        self.c0 = c0
-        self.strategy = strategy
-        self.neighbours = neighbours
-        self.rows_per_person = rows_per_person
-        self.fallback = fallback
-        self.invalid = invalid
-        self.ledger = ledger
-        self.random_state = random_state
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    x_bound: Any = None
+    classes: Any = "public"
+    c0: float = 0.05
+    strategy: str = "refined"
+    _: KW_ONLY
+    rows_per_person: int = 1
+    fallback: Any = None
 
     def _fit(self, X: Any, y: Any, budget: Budget) -> None:
         rows = self._classified_rows(X, y)

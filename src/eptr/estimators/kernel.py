@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ __all__ = ["KernelRegressor"]
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
     """Differentially private Nadaraya-Watson regression (replace-one neighbours, n public).
 
@@ -70,44 +71,20 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        domain: Any = (0, 1),
-        y_bound: Any = None,
-        bandwidth: Any = 0.1,
-        kernel: str = "gaussian",
-        c0: float = 0.3,
-        trend: Any = None,
-        queries: Any = None,
-        budget: str = "total",
-        strategy: str = "refined",
-        *,
-        neighbours: str = "replace-one",
-        rows_per_person: int = 1,
-        fallback: Any = None,
-        invalid: str = "raise",
-        ledger: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.domain = domain
-        self.y_bound = y_bound
-        self.bandwidth = bandwidth
-        self.kernel = kernel
-        self.c0 = c0
-        self.trend = trend
-        self.queries = queries
-        self.budget = budget
-        self.strategy = strategy
-        self.neighbours = neighbours
-        self.rows_per_person = rows_per_person
-        self.fallback = fallback
-        self.invalid = invalid
-        self.ledger = ledger
-        self.random_state = random_state
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    domain: Any = (0, 1)
+    y_bound: Any = None
+    bandwidth: Any = 0.1
+    kernel: str = "gaussian"
+    c0: float = 0.3
+    trend: Any = None
+    queries: Any = None
+    budget: str = "total"
+    strategy: str = "refined"
+    _: KW_ONLY
+    rows_per_person: int = 1
+    fallback: Any = None
 
     def _fit(self, X: Any, y: Any, budget: Budget) -> None:
         rows = self._regression_rows(X, y)

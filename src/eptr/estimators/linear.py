@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ __all__ = ["LinearRegression"]
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class LinearRegression(LinearModel):
     """Differentially private least squares (replace-one neighbours, n public).
 
@@ -80,38 +82,17 @@ class LinearRegression(LinearModel):
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        x_bound: Any = None,
-        y_bound: Any = None,
-        coef_bound: float = 1.0,
-        c0: float = 0.5,
-        fit_intercept: bool = True,
-        strategy: str = "refined",
-        *,
-        neighbours: str = "replace-one",
-        rows_per_person: int = 1,
-        fallback: Any = None,
-        invalid: str = "raise",
-        ledger: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.x_bound = x_bound
-        self.y_bound = y_bound
-        self.coef_bound = coef_bound
-        self.c0 = c0
-        self.fit_intercept = fit_intercept
-        self.strategy = strategy
-        self.neighbours = neighbours
-        self.rows_per_person = rows_per_person
-        self.fallback = fallback
-        self.invalid = invalid
-        self.ledger = ledger
-        self.random_state = random_state
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    x_bound: Any = None
+    y_bound: Any = None
+    coef_bound: float = 1.0
+    c0: float = 0.5
+    fit_intercept: bool = True
+    strategy: str = "refined"
+    _: KW_ONLY
+    rows_per_person: int = 1
+    fallback: Any = None
 
     def _fit(self, X: Any, y: Any, budget: Budget) -> None:
         rows = self._regression_rows(X, y)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..errors import DomainError, InputError
 from ..rows.ingest import frame_columns, label, matrix
@@ -52,6 +52,7 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.string = True  # text that reads as a number is that number
         return tags
 
     def fit(self, X: Any, y: Any = None) -> PublicScaler:
@@ -77,12 +78,11 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _read(self, X: Any, reset: bool = True) -> Array:
         """Each cell by itself; names of columns as scikit-learn keeps them."""
         ready = matrix(X) if getattr(getattr(X, "dtype", None), "kind", "") != "c" else None
-        found: Array = validated(
-            self, X if ready is None else ready, reset=reset, dtype=np.float64, ensure_all_finite=False
-        )
         if ready is not None and hasattr(X, "columns"):
             validated(self, X, reset=reset, skip_check_array=True)
-        return found
+            return np.asarray(check_array(ready, dtype=np.float64, ensure_all_finite=False))
+        options = {"reset": reset, "dtype": np.float64, "ensure_all_finite": False}
+        return np.asarray(validated(self, X if ready is None else ready, **options))
 
     def inverse_transform(self, X: Any) -> Array:
         """Undo :meth:`transform`."""

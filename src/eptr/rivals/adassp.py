@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ SHARES = (0.1, 0.45, 0.45)  # of mu^2: smallest eigenvalue, X'X, X'y
 FAILURE = 0.05  # rho: chance that the ridge is too small; a matter of accuracy, not of privacy
 
 
+@dataclass(eq=False, repr=False)
 class AdaSSP(LinearRival):
     """Noisy X'X and X'y, and a ridge as small as a noisy smallest eigenvalue allows (Wang 2018); (epsilon, delta)-DP.
 
@@ -37,33 +39,15 @@ class AdaSSP(LinearRival):
         As in :class:`eptr.LinearRegression`.
     """
 
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    x_bound: Any = None
+    y_bound: Any = None
+    fit_intercept: bool = True
+    form: str = "repaired"
+
     zero_out = ("repaired",)
     _variants = ("form", ("repaired", "literature"))
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        x_bound: Any = None,
-        y_bound: Any = None,
-        fit_intercept: bool = True,
-        form: str = "repaired",
-        *,
-        neighbours: str = "replace-one",
-        invalid: str = "raise",
-        ledger: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.x_bound = x_bound
-        self.y_bound = y_bound
-        self.fit_intercept = fit_intercept
-        self.form = form
-        self.neighbours = neighbours
-        self.invalid = invalid
-        self.ledger = ledger
-        self.random_state = random_state
 
     def _solve(self, problem: Problem, budget: Budget) -> tuple[Array, Release]:
         n, p, R, Y = problem.rows.n, problem.dimension, problem.radius, problem.y_bound

@@ -40,13 +40,13 @@ class Rival:
     """
 
     rows_per_person = 1
-    neighbours: str = "replace-one"
     fallback = None
     _variants: ClassVar[tuple[str, tuple[str, ...]]] = ("form", ("repaired",))
     zero_out: ClassVar[tuple[str, ...]] = ()  # forms that are proven for rows that are dropped, too
     faults: ClassVar[Mapping[str, str]] = NOTHING
     unverified: ClassVar[Mapping[str, str]] = NOTHING
     citations: ClassVar[Mapping[str, str]] = NOTHING
+    neighbours: str
     epsilon: float
     delta: float
     form: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ MOST_CELLS = 200_000
 DEGREE_FLOOR = 4.0  # standard deviations of its noise below which a degree is not divided by
 
 
+@dataclass(eq=False, repr=False)
 class BinnedKernel(FunctionRival):
     """Cell counts and cell sums released together, a kernel smoother on the cells; (epsilon, delta)-DP. A strong rival.
 
@@ -43,34 +45,15 @@ class BinnedKernel(FunctionRival):
         As in :class:`eptr.KernelRegressor`.
     """
 
-    zero_out = ("repaired",)
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    domain: Any = (0, 1)
+    y_bound: Any = None
+    bandwidth: Any = 0.1
+    cells: Any = None
+    form: str = "repaired"
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        domain: Any = (0, 1),
-        y_bound: Any = None,
-        bandwidth: Any = 0.1,
-        cells: Any = None,
-        form: str = "repaired",
-        *,
-        neighbours: str = "replace-one",
-        invalid: str = "raise",
-        ledger: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.domain = domain
-        self.y_bound = y_bound
-        self.bandwidth = bandwidth
-        self.cells = cells
-        self.form = form
-        self.neighbours = neighbours
-        self.invalid = invalid
-        self.ledger = ledger
-        self.random_state = random_state
+    zero_out = ("repaired",)
 
     def _release_function(self, rows: Rows, budget: Budget) -> Release:
         n, d = rows.n, rows.n_features

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ __all__ = ["DPGD"]
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class DPGD(LinearRival):
     """Projected gradient descent, noise in every step (Cai, Wang and Zhang 2021); (epsilon, delta)-DP.
 
@@ -48,41 +50,19 @@ class DPGD(LinearRival):
         As in :class:`eptr.LinearRegression`.
     """
 
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    x_bound: Any = None
+    y_bound: Any = None
+    coef_bound: float = 1.0
+    steps: Any = None
+    step_size: float = 0.9
+    clip: float = 5.0
+    fit_intercept: bool = True
+    form: str = "repaired"
+
     zero_out = ("repaired", "clipped")
     _variants = ("form", ("repaired", "literature", "clipped"))
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        x_bound: Any = None,
-        y_bound: Any = None,
-        coef_bound: float = 1.0,
-        steps: Any = None,
-        step_size: float = 0.9,
-        clip: float = 5.0,
-        fit_intercept: bool = True,
-        form: str = "repaired",
-        *,
-        neighbours: str = "replace-one",
-        invalid: str = "raise",
-        ledger: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.x_bound = x_bound
-        self.y_bound = y_bound
-        self.coef_bound = coef_bound
-        self.steps = steps
-        self.step_size = step_size
-        self.clip = clip
-        self.fit_intercept = fit_intercept
-        self.form = form
-        self.neighbours = neighbours
-        self.invalid = invalid
-        self.ledger = ledger
-        self.random_state = random_state
 
     def _solve(self, problem: Problem, budget: Budget) -> tuple[Array, Release]:
         n, p, R, Y = problem.rows.n, problem.dimension, problem.radius, problem.y_bound

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -25,6 +26,7 @@ _THEOREM = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class DPJL(LinearRival):
     """Least squares on a Gaussian sketch of (X, y) (Sheffet 2017); (epsilon, delta)-DP by citation.
 
@@ -48,33 +50,16 @@ class DPJL(LinearRival):
     of floats, rounded to a public grid; it is not protected against attacks on the last bits the way exact noise is.
     """
 
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    x_bound: Any = None
+    y_bound: Any = None
+    sketch: Any = None
+    fit_intercept: bool = True
+    form: str = "repaired"
+
     _variants = ("form", ("repaired", "literature"))
     citations = MappingProxyType({"repaired": _THEOREM, "literature": _THEOREM})
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        x_bound: Any = None,
-        y_bound: Any = None,
-        sketch: Any = None,
-        fit_intercept: bool = True,
-        form: str = "repaired",
-        *,
-        invalid: str = "raise",
-        ledger: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.x_bound = x_bound
-        self.y_bound = y_bound
-        self.sketch = sketch
-        self.fit_intercept = fit_intercept
-        self.form = form
-        self.invalid = invalid
-        self.ledger = ledger
-        self.random_state = random_state
 
     def _solve(self, problem: Problem, budget: Budget) -> tuple[Array, Release]:
         n, p = problem.rows.n, problem.dimension

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -23,6 +24,7 @@ __all__ = ["DPNB"]
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class DPNB(ClassRival):
     """Laplace noise on counts and class statistics (Vaidya et al. 2013); pure epsilon-DP (``delta`` is not used).
 
@@ -47,38 +49,19 @@ class DPNB(ClassRival):
         As in :class:`eptr.BayesClassifier`.
     """
 
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    x_bound: Any = None
+    classes: Any = "public"
+    count_share: float = 0.1
+    floor: float = 0.02
+    form: str = "repaired"
+
     zero_out = ("repaired", "coordinates")
     _variants = ("form", ("repaired", "coordinates", "literature"))
     faults = MappingProxyType(
         {"literature": "its noise is scaled by the private class sizes, so the noise itself tells them."}
     )
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        x_bound: Any = None,
-        classes: Any = "public",
-        count_share: float = 0.1,
-        floor: float = 0.02,
-        form: str = "repaired",
-        *,
-        neighbours: str = "replace-one",
-        invalid: str = "raise",
-        ledger: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.x_bound = x_bound
-        self.classes = classes
-        self.count_share = count_share
-        self.floor = floor
-        self.form = form
-        self.neighbours = neighbours
-        self.invalid = invalid
-        self.ledger = ledger
-        self.random_state = random_state
 
     def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
         share, floor = positive("count_share", self.count_share, below=1.0), positive("floor", self.floor, below=1.0)

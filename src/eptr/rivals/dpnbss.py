@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +23,7 @@ __all__ = ["DPNBSS"]
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class DPNBSS(ClassRival):
     """Class means with noise scaled to a smooth upper bound on their local sensitivity (Zafarani and Clifton).
 
@@ -43,6 +45,14 @@ class DPNBSS(ClassRival):
     invalid, ledger, random_state
         As in :class:`eptr.BayesClassifier`.
     """
+
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    x_bound: Any = None
+    classes: Any = "public"
+    count_share: float = 0.1
+    floor: float = 0.02
+    form: str = "repaired"
 
     _variants = ("form", ("repaired", "gaussian", "literature"))
     unverified = MappingProxyType(
@@ -66,31 +76,6 @@ class DPNBSS(ClassRival):
             "literature": "its noise is scaled by the private class sizes without smoothing, so the noise itself tells them."
         }
     )
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        x_bound: Any = None,
-        classes: Any = "public",
-        count_share: float = 0.1,
-        floor: float = 0.02,
-        form: str = "repaired",
-        *,
-        invalid: str = "raise",
-        ledger: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.x_bound = x_bound
-        self.classes = classes
-        self.count_share = count_share
-        self.floor = floor
-        self.form = form
-        self.invalid = invalid
-        self.ledger = ledger
-        self.random_state = random_state
 
     def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
         share, floor = positive("count_share", self.count_share, below=1.0), positive("floor", self.floor, below=1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ __all__ = ["FunctionalMechanism"]
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class FunctionalMechanism(LinearRival):
     """Minimise a noisy quadratic objective (Zhang et al. 2012); pure epsilon-DP (``delta`` is not used).
 
@@ -40,35 +42,16 @@ class FunctionalMechanism(LinearRival):
         As in :class:`eptr.LinearRegression`.
     """
 
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    x_bound: Any = None
+    y_bound: Any = None
+    coef_bound: Any = None
+    fit_intercept: bool = True
+    form: str = "repaired"
+
     zero_out = ("repaired",)
     _variants = ("form", ("repaired", "literature"))
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        x_bound: Any = None,
-        y_bound: Any = None,
-        coef_bound: Any = None,
-        fit_intercept: bool = True,
-        form: str = "repaired",
-        *,
-        neighbours: str = "replace-one",
-        invalid: str = "raise",
-        ledger: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.x_bound = x_bound
-        self.y_bound = y_bound
-        self.coef_bound = coef_bound
-        self.fit_intercept = fit_intercept
-        self.form = form
-        self.neighbours = neighbours
-        self.invalid = invalid
-        self.ledger = ledger
-        self.random_state = random_state
 
     def _solve(self, problem: Problem, budget: Budget) -> tuple[Array, Release]:
         p, R, Y = problem.dimension, problem.radius, problem.y_bound

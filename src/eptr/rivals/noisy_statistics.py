@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = ["NoisyStatistics"]
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class NoisyStatistics(ClassRival):
     """Class counts and sums released together with Gaussian noise; (epsilon, delta)-DP. The strongest simple rival.
 
@@ -37,32 +39,14 @@ class NoisyStatistics(ClassRival):
         As in :class:`eptr.BayesClassifier`.
     """
 
-    zero_out = ("repaired",)
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    x_bound: Any = None
+    classes: Any = "public"
+    floor: float = 0.02
+    form: str = "repaired"
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        x_bound: Any = None,
-        classes: Any = "public",
-        floor: float = 0.02,
-        form: str = "repaired",
-        *,
-        neighbours: str = "replace-one",
-        invalid: str = "raise",
-        ledger: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.x_bound = x_bound
-        self.classes = classes
-        self.floor = floor
-        self.form = form
-        self.neighbours = neighbours
-        self.invalid = invalid
-        self.ledger = ledger
-        self.random_state = random_state
+    zero_out = ("repaired",)
 
     def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
         floor = positive("floor", self.floor, below=1.0) * rows.n

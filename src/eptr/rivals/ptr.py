@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
@@ -25,6 +26,7 @@ __all__ = ["PTR", "slope_distance"]
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class PTR(ClassRival):
     """Class means by propose-test-release (Dwork and Lei 2009; Brunel and Avella-Medina 2020); (epsilon, delta)-DP.
 
@@ -43,31 +45,15 @@ class PTR(ClassRival):
         As in :class:`eptr.BayesClassifier`. Without a reply all means are zero and the prior is uniform.
     """
 
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    x_bound: Any = None
+    classes: Any = "public"
+    c0: float = 0.05
+    form: str = "repaired"
+
     _variants = ("form", ("repaired", "literature"))
     faults = MappingProxyType({"literature": "it spends half of epsilon on the test and all of it again on the noise."})
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        x_bound: Any = None,
-        classes: Any = "public",
-        c0: float = 0.05,
-        form: str = "repaired",
-        *,
-        invalid: str = "raise",
-        ledger: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.x_bound = x_bound
-        self.classes = classes
-        self.c0 = c0
-        self.form = form
-        self.invalid = invalid
-        self.ledger = ledger
-        self.random_state = random_state
 
     def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
         K, p, n = len(self.classes_), rows.n_features, rows.n

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -26,6 +27,7 @@ __all__ = ["TukeyEM"]
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class TukeyEM(LinearRival):
     """Exponential mechanism over the boxes of m least squares fits (Amin et al. 2023); (epsilon, delta)-DP, no bounds needed.
 
@@ -43,6 +45,12 @@ class TukeyEM(LinearRival):
         As in :class:`eptr.LinearRegression`. Its statistic is not a sum over rows: it works in memory only.
     """
 
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    batches: Any = None
+    fit_intercept: bool = True
+    form: str = "repaired"
+
     citations: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "repaired": "Amin, Joseph, Ribero and Vassilvitskii (2023), Easy differentially private linear regression, "
@@ -50,27 +58,6 @@ class TukeyEM(LinearRival):
             "batch alone; the point is a real draw of the exponential mechanism on depth, behind the test."
         }
     )
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        batches: Any = None,
-        fit_intercept: bool = True,
-        form: str = "repaired",
-        *,
-        invalid: str = "raise",
-        ledger: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.batches = batches
-        self.fit_intercept = fit_intercept
-        self.form = form
-        self.invalid = invalid
-        self.ledger = ledger
-        self.random_state = random_state
 
     def _needed(self, name: str) -> float:
         return 1.0  # it needs no bounds; 1 only sets the size of the constant column

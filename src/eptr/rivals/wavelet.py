@@ -27,6 +27,7 @@ DENSITY_FLOOR = 0.1  # of the uniform density, below which nothing is divided
 LITERATURE_LEVELS = {1: 8}  # Haar levels on one axis; 10 on the first axis only where there are more
 
 
+@dataclass(eq=False, repr=False)
 class WaveletEstimator(FunctionRival):
     """A noisy orthogonal series for the regression function, whole at once (Cai, Chakraborty and Vuursteen 2024).
 
@@ -50,37 +51,17 @@ class WaveletEstimator(FunctionRival):
         As in :class:`eptr.KernelRegressor`.
     """
 
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    domain: Any = (0, 1)
+    y_bound: Any = None
+    basis: str = "cosine"
+    terms: Any = None
+    density: str = "estimate"
+    form: str = "repaired"
+
     zero_out = ("repaired",)
     _variants = ("form", ("repaired", "literature"))
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        domain: Any = (0, 1),
-        y_bound: Any = None,
-        basis: str = "cosine",
-        terms: Any = None,
-        density: str = "estimate",
-        form: str = "repaired",
-        *,
-        neighbours: str = "replace-one",
-        invalid: str = "raise",
-        ledger: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.domain = domain
-        self.y_bound = y_bound
-        self.basis = basis
-        self.terms = terms
-        self.density = density
-        self.form = form
-        self.neighbours = neighbours
-        self.invalid = invalid
-        self.ledger = ledger
-        self.random_state = random_state
 
     def _release_function(self, rows: Rows, budget: Budget) -> Release:
         if self.basis not in ("cosine", "haar"):
