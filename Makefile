@@ -6,7 +6,7 @@ WORKERS ?= 2
 CONSTRAINTS ?=
 
 .PHONY: demo test test-fast test-oldest lint types clean
-.PHONY: reproduction peers compare soak bench bench-accuracy bench-coverage bench-outcomes bench-speed bench-sensitivity bench-real bench-scale choose-defaults
+.PHONY: reproduction peers compare soak bench bench-accuracy bench-coverage bench-outcomes bench-speed bench-sensitivity bench-gpu bench-real bench-scale choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -57,6 +57,10 @@ bench-sensitivity: $(VENV)/.installed
 # Parquet files of up to 5e7 rows (10 GB on disk while it runs), memory and passes; about ten minutes.
 bench-scale: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.scale
+
+# Where torch or CuPy finds a GPU; says so where there is none.
+bench-gpu: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.gpu
 
 bench-real: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.real

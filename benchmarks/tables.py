@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from pathlib import Path
 
-RESULTS = Path(__file__).parent.parent / "results"
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "results"
+# <!-- table NAME --> ... <!-- end --> in a Markdown file holds results/NAME.csv, as the command that made it wrote it.
+MARKED = re.compile(r"(<!-- table ([a-z_]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
 
 
 def show(title, header, rows, name=None):
@@ -21,6 +25,33 @@ def show(title, header, rows, name=None):
         RESULTS.mkdir(exist_ok=True)
         with (RESULTS / f"{name}.csv").open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([header, *text])
+        publish()
+
+
+def documents():
+    """Every Markdown file that may show a table."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def with_tables(text):
+    """A document with its marked tables as the results have them now."""
+
+    def table(match):
+        with (RESULTS / f"{match[2]}.csv").open(newline="") as file:
+            header, *rows = csv.reader(file)
+        lines = [header, ["---"] * len(header), *rows]
+        return match[1] + "".join(f"| {' | '.join(line)} |\n" for line in lines) + match[3]
+
+    return MARKED.sub(table, text)
+
+
+def publish():
+    """Write the marked tables of all documents anew."""
+    for path in documents():
+        before = path.read_text()
+        after = with_tables(before)
+        if after != before:
+            path.write_text(after)
 
 
 def progress(items, label):

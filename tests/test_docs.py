@@ -25,3 +25,14 @@ def test_links_lead_somewhere():
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
             if not target.startswith("http"):
                 assert (page.parent / target).exists(), f"{page.name} points to {target}"
+
+
+def test_marked_tables_are_those_of_the_results():
+    from benchmarks.tables import MARKED, documents, with_tables
+
+    found = 0
+    for path in documents():
+        text = path.read_text()
+        found += len(MARKED.findall(text))
+        assert with_tables(text) == text, f"{path.name} shows an older table; run the command that prints it"
+    assert found >= 1
