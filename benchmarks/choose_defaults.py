@@ -80,7 +80,7 @@ def kernel_errors(seed):
         yield float(np.mean((model.predict(X[n:]) - f[n:]) ** 2))
 
 
-ERRORS = {linear_refined: linear_errors, bayes: bayes_errors, kernel_function: kernel_errors}
+ERRORS = {linear_refined: linear_errors, bayes_refined: bayes_errors, kernel_function: kernel_errors}
 
 
 def log_risk(module_name, constant, value, seed):
