@@ -107,7 +107,7 @@ class WaveletEstimator(FunctionRival):
         sums, degrees = rows.sum(on_host(block))
         if literature:
             # On the scale of unit features: a cell's value is D/n times its sum. proof: literature
-            published = Absolute(6.0, margin=0.0)
+            published = Absolute(6.0)
             self.sums_, self.counts_ = spending.laplace(sums, published), np.full(count, n / count)
             return self._released(self.sums_, spending.laplace_scale(published), spending)
         # Counts are free where features are non-negative; cosines may be opposite, which costs sqrt 2. proof: joint
