@@ -12,8 +12,12 @@ from sklearn.base import clone
 
 import eptr
 from eptr.estimators import base
+from eptr.estimators.linear_refined import _Gradient
 from eptr.privacy import mechanism, noise, spending
+from eptr.privacy.contribution import Box
+from eptr.privacy.unit import Unit
 from eptr.rivals.catalogue import RIVALS
+from eptr.rows.memory import MemoryRows
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning"),
@@ -100,6 +104,19 @@ def test_the_parts_of_a_refined_fit_add_up_to_its_budget(name, relation, budgets
     assert len(whole.parts) == sums
     assert whole.protected.rows == 2
     assert whole.cost.relation == relation
+
+
+def test_the_shape_of_a_gradient_reaches_the_far_corner_of_its_box(budgets):
+    """A long row whose gradient is just not clipped adds 1 to both sums: the box that is paid for is no larger than needed."""
+    clip, x = 2.0, 4.0
+    gradient = _Gradient(x, 1.0, None, np.eye(1), np.zeros(1))
+    rows = MemoryRows(np.array([[x]]), np.array([0.9999 * clip / x]))
+    _, corner = gradient.clipped_sum(rows, clip)
+    clone(REFINED["linear, four steps"][0]).set_params(random_state=0).fit(*data())
+    (box,) = [part.contribution for part in budgets[0].parts if isinstance(part.contribution, Box)]
+    for relation in ("replace-one", "zero-out"):
+        reach = box.sensitivity(Unit(relation))
+        assert 0.999 * reach < np.linalg.norm(corner) <= reach
 
 
 @pytest.mark.parametrize("name", GAUSSIAN)
@@ -254,8 +271,6 @@ class Failing(Broke):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_budget_that_cannot_pay_is_refused_before_any_pass_over_the_rows(name, poisoned, monkeypatch):
-    from eptr.rows.memory import MemoryRows
-
     def passed(self, fn):
         raise Poison("a pass over the rows")
 

@@ -80,6 +80,15 @@ def test_a_row_that_is_dropped_counts_as_one_that_is_replaced(name, p):
 
 
 @EVERY
+def test_rows_that_are_all_dropped_add_nothing_to_any_sum(name, p):
+    noise, n = Replay(0), 12
+    model = clone(MODELS[name][0]).set_params(neighbours="zero-out", invalid="drop", random_state=noise)
+    model.fit(np.full((n, p), np.nan), np.zeros(n, dtype=int))
+    assert noise.calls
+    assert all(np.all(call.values == 0.0) for call in noise.calls)
+
+
+@EVERY
 def test_the_weaker_promise_draws_less_noise(name, p):
     model, (X, y) = MODELS[name][0], dropped(np.random.default_rng(0), 12, p, labels(MODELS[name][0]))[0]
     scales = []
