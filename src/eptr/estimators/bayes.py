@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -17,7 +16,7 @@ from ..privacy.spending import Portion, Spending
 from ..rows.engine import Rows
 from .base import RADIUS_SHARE, private_radius, whole_number
 from .bayes_bounds import ClassRule, class_sums, paper_rule, tight_rule
-from .bayes_refined import CENTRE_SHARE, SPREAD_SHARE, refined_means
+from .bayes_refined import planned_noise, refined_means
 from .classifier import MeansClassifier, into_ball
 from .planning import Plan
 from .quantile import row_norms
@@ -150,8 +149,7 @@ class BayesClassifier(MeansClassifier):
             raise InputError("plan() needs x_bound as a number.")
         numbers = n_classes * n_features
         if self.strategy == "refined":
-            # Classes of equal size, rows clipped at the worst radius: the true noise is smaller.
-            scale = 2.0 * bound / (budget.mu * math.sqrt(1.0 - CENTRE_SHARE - SPREAD_SHARE)) * n_classes / n
+            scale = planned_noise(n, n_classes, bound, self._unit(), budget.mu)
             return Plan("refined", n, n_features, "", scale, numbers * scale**2, 0.0, 0.0, 0.0)
         rule = self._rule(n, n_classes, bound)
         forecast = forecast_test(self.strategy, budget.epsilon, budget.delta)

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from ..privacy.contribution import LabelledBall
 from ..privacy.spending import Portion
+from ..privacy.unit import Unit
 from ..rows.engine import Rows
 from .bayes_bounds import class_sums, from_centres
 from .classifier import into_ball
 from .quantile import private_quantile, row_norms
 
-__all__ = ["RefinedMeans", "refined_means"]
+__all__ = ["RefinedMeans", "planned_noise", "refined_means"]
 
 Array = NDArray[np.float64]
 
@@ -66,3 +67,8 @@ def refined_means(rows: Rows, classes: int, x_bound: float, spending: Portion) -
     counts = np.maximum(weight * counts + (1.0 - weight) * again, floor)
     scale = spending.scale(around, last_share) / rows.n * classes
     return RefinedMeans(centres + sums / counts[:, None], counts / counts.sum(), scale)
+
+
+def planned_noise(n: int, classes: int, x_bound: float, unit: Unit, mu: float) -> float:
+    """Noise on a mean for classes of equal size and rows clipped at the worst radius: the true noise is smaller."""
+    return LabelledBall(x_bound).scale(unit, mu * math.sqrt(1.0 - CENTRE_SHARE - SPREAD_SHARE)) * classes / n
