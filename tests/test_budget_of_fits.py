@@ -33,7 +33,7 @@ SETTINGS = {"classification": CLASSES, "regression": LINEAR, "function": {"domai
 
 def rival(entrant, **more):
     """One of the catalogue, with settings that fit its task."""
-    return entrant.make(**({} if entrant.rival.__name__ == "TukeyEM" else SETTINGS[entrant.task]) | more)
+    return entrant.make(**({} if entrant.estimator.__name__ == "TukeyEM" else SETTINGS[entrant.task]) | more)
 
 
 # Name, model, and how many noisy sums it makes.
@@ -56,7 +56,7 @@ REFINED = {
 GAUSSIAN = {
     e.name: rival(e, epsilon=1.0, delta=0.05)
     for e in RIVALS
-    if e.private and e.guarantee == "approximate" and e.rival.__name__ not in ("DPJL", "DPNBSS", "PTR", "TukeyEM")
+    if e.private and e.guarantee == "approximate" and e.estimator.__name__ not in ("DPJL", "DPNBSS", "PTR", "TukeyEM")
 } | {f"DPGD-{form}, {steps} steps": eptr.rivals.DPGD(1.0, 0.05, form=form, steps=steps, **LINEAR)
      for form in ("repaired", "clipped") for steps in (1, 7, 49)}  # fmt: skip
 PURE = {e.name: rival(e, epsilon=0.7) for e in RIVALS if e.guarantee == "pure"}

@@ -17,8 +17,8 @@ SETTINGS = {
     "regression": {"x_bound": 1.5, "y_bound": 2.0},
     "function": {"domain": (-1, 1), "y_bound": 2.0},
 }
-PROVEN = [e for e in RIVALS if e.form in e.rival.zero_out]
-OTHERS = [e for e in RIVALS if e.form not in e.rival.zero_out]
+PROVEN = [e for e in RIVALS if e.variant in e.estimator.zero_out]
+OTHERS = [e for e in RIVALS if e.variant not in e.estimator.zero_out]
 # What share of the budget the worst pair that was found costs, at least. A gradient is largest where a row meets the
 # released coefficients, which no row does in every step of DPGD; one row is not the least and the largest for AdaSSP at once.
 ATTAINED = {"DPGD-repaired": 0.7, "AdaSSP-repaired": 0.95}
@@ -81,7 +81,7 @@ def test_rows_that_are_all_dropped_add_nothing_to_any_sum(entrant):
 
 @pytest.mark.parametrize("entrant", OTHERS, ids=name)
 def test_every_other_form_refuses_zero_out_in_a_sentence(entrant):
-    model = entrant.make(**{} if entrant.rival.__name__ == "TukeyEM" else SETTINGS[entrant.task])
+    model = entrant.make(**{} if entrant.estimator.__name__ == "TukeyEM" else SETTINGS[entrant.task])
     model.neighbours = "zero-out"  # some have no such parameter, and must refuse all the same
     X = np.random.default_rng(0).normal(size=(60, 2))
     with pytest.raises(eptr.InputError, match=r"not proven for neighbours='zero-out'; use 'replace-one'"):
@@ -104,6 +104,6 @@ def test_no_epsilon_is_refused_because_of_rounding(entrant, epsilon):
     X = np.random.default_rng(0).uniform(-1, 1, size=(60, 1))
     model = entrant.make(epsilon=epsilon, delta=1e-6, random_state=0, **SETTINGS[entrant.task])
     # A calibration that does not hold is refused as such, before anything is computed.
-    refused = entrant.form == "literature" and entrant.rival.__name__ == "AdaSSP" and epsilon > 2.0
+    refused = entrant.variant == "literature" and entrant.estimator.__name__ == "AdaSSP" and epsilon > 2.0
     with pytest.raises(eptr.PrivacyError, match="published") if refused else nullcontext():
         model.fit(X, (X[:, 0] > 0).astype(int))
