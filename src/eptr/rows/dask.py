@@ -11,28 +11,49 @@ import pickle
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from .answers import answers, needed, stays_there
 from .engine import Engine, Partial, Pass, merge
 from .ingest import as_text, column_values, matrix, numbers
 from .labels import Labels, distinct
 from .ship import engine_errors, packed
-from .table import cache_blocks
+from .table import cache_blocks, open_columns
+from .task import Model, Task, target_kind
 
-__all__ = ["DaskRows", "DaskTable", "beside", "is_dask", "lazily", "occurring_in_array"]
+__all__ = ["DaskRows", "DaskTable", "claims", "column", "open", "predict"]
 
 # Partial results added up by one task.
 _FAN_IN = 16
+_SHAPES = "X must be a Dask array of shape (n, p) and y a Dask array of shape (n,)."
 
 
-def is_dask(X: Any) -> bool:
+column = stays_there
+
+
+def claims(X: Any) -> bool:
     """Whether ``X`` is a Dask collection."""
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def open(X: Any, y: Any, task: Task) -> Engine:
+    """The rows of an array with an array of targets, or of a dataframe with one of its columns or a series beside it."""
+    if not hasattr(X, "columns"):
+        return DaskRows(X, y, task.label_set(lambda: _occurring(y)), drop_invalid=task.drop_invalid)
+    table, y = _beside(X, y) if claims(y) else (DaskTable(X), y)
+    return open_columns(table, y, task)
+
+
+def predict(X: Any, model: Model) -> Any:
+    """A Dask array (of an array) or series (of a dataframe) with one prediction per row; nothing is computed yet."""
+    if hasattr(X, "columns"):
+        X = X[needed(model, DaskTable(X).columns)]
+    return _lazily(X, partial(answers, model), model.dtype)
 
 
 class DaskTable:
@@ -56,24 +77,29 @@ class DaskTable:
 
 
 class DaskRows(Engine):
-    """A Dask array of rows and one of targets, or of labels if ``classes`` are given; a piece is a chunk of rows."""
+    """A Dask array of rows and perhaps one of targets, or labels if ``classes`` are given; a piece is a chunk of rows."""
 
-    def __init__(self, x: Any, y: Any, classes: NDArray[Any] | None = None, *, drop_invalid: bool = False) -> None:
-        if getattr(x, "ndim", 0) != 2 or getattr(y, "ndim", 0) != 1 or not is_dask(y):
-            raise InputError("X must be a Dask array of shape (n, p) and y a Dask array of shape (n,).")
-        self.drop_invalid, self.classes, self.codes = drop_invalid, classes, classes is not None
-        x, y = _of_known_length(x), _of_known_length(y)
-        if x.shape[0] != y.shape[0]:
-            raise InputError(f"X and y must have one row each: X has {x.shape[0]}, y has {y.shape[0]}.")
+    def __init__(
+        self, x: Any, y: Any = None, classes: NDArray[Any] | None = None, *, drop_invalid: bool = False
+    ) -> None:
+        if getattr(x, "ndim", 0) != 2 or not (y is None or _is_vector(y)):
+            raise InputError(_SHAPES)
+        self.drop_invalid, self.classes, self.target = drop_invalid, classes, target_kind(y, classes)
+        x = _of_known_length(x)
+        if y is not None:
+            y = _of_known_length(y)
+            if x.shape[0] != y.shape[0]:
+                raise InputError(f"X and y must have one row each: X has {x.shape[0]}, y has {y.shape[0]}.")
         self.n, self.n_features = x.shape
         if self.n == 0:
             raise InputError("X has no rows; a fit needs at least one.")
-        x = x.rechunk({1: self.n_features})
-        self.x, self.y = x, y.rechunk((x.chunks[0],))
+        self.x = x.rechunk({1: self.n_features})
+        self.y = None if y is None else y.rechunk((self.x.chunks[0],))
 
     @engine_errors("Dask")
     def _partials(self, task: Pass) -> Iterable[Partial]:
-        pieces = list(zip(self.x.to_delayed()[:, 0], self.y.to_delayed(), strict=True))
+        columns = [self.x.to_delayed()[:, 0]] + ([] if self.y is None else [self.y.to_delayed()])
+        pieces = list(zip(*columns, strict=True))
         return [_total(_OfChunk(task, self.classes), merge, pieces)]
 
 
@@ -82,11 +108,15 @@ def _of_known_length(array: Any) -> Any:
     return array.copy().compute_chunk_sizes() if math.isnan(array.shape[0]) else array
 
 
+def _is_vector(y: Any) -> bool:
+    return claims(y) and getattr(y, "ndim", 0) == 1
+
+
 @engine_errors("Dask")
-def occurring_in_array(y: Any) -> Any:
+def _occurring(y: Any) -> Any:
     """The different labels of a Dask array."""
-    if not is_dask(y) or getattr(y, "ndim", 0) != 1:
-        raise InputError("X must be a Dask array of shape (n, p) and y a Dask array of shape (n,).")
+    if not _is_vector(y):
+        raise InputError(_SHAPES)
     return list(_total(_different, operator.or_, [(part,) for part in y.to_delayed()]))
 
 
@@ -95,7 +125,7 @@ def _different(y: Any) -> set[Any]:
 
 
 @engine_errors("Dask")
-def beside(X: Any, y: Any) -> tuple[DaskTable, str]:
+def _beside(X: Any, y: Any) -> tuple[DaskTable, str]:
     """A dataframe and a series with the same partitions, as one table, and the name of its target."""
 
     def together(frame: Any, target: Any) -> Any:
@@ -112,7 +142,7 @@ def beside(X: Any, y: Any) -> tuple[DaskTable, str]:
     return DaskTable(X.map_partitions(together, y, align_dataframes=False, meta=meta)), name
 
 
-def lazily(X: Any, task: Callable[[Any], Any], dtype: Any) -> Any:
+def _lazily(X: Any, task: Callable[[Any], Any], dtype: Any) -> Any:
     """A Dask array (of an array) or series (of a dataframe) with one value of ``task`` per row; nothing is computed yet."""
     import cloudpickle
 
@@ -161,15 +191,18 @@ def _arrow_column(series: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _OfChunk:
-    """A pass over a chunk of rows and one of targets."""
+    """A pass over a chunk of rows, and one of targets if there are some."""
 
     task: Pass
     classes: NDArray[Any] | None
 
-    def __call__(self, x: Any, y: Any) -> Partial:
+    def __call__(self, x: Any, y: Any = None) -> Partial:
         rows = matrix(np.asarray(x))
         assert rows is not None  # a chunk has two dimensions
-        y = numbers(np.asarray(y)) if self.classes is None else Labels(self.classes).codes(np.asarray(y))
+        if y is None:
+            y = np.zeros(len(rows))
+        else:
+            y = numbers(np.asarray(y)) if self.classes is None else Labels(self.classes).codes(np.asarray(y))
         return self.task((rows[part], y[part]) for part in cache_blocks(len(rows), rows.shape[1]))
 
 

@@ -18,17 +18,33 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from .answers import OfBatches, needed, stays_there
 from .ship import engine_errors, packed
+from .table import TableRows, open_columns
+from .task import Model, Task
 
-__all__ = ["SparkTable", "is_spark", "with_column"]
+__all__ = ["SparkTable", "claims", "column", "open", "predict"]
 
 # More partial results than this are added up on the executors before they come back.
 _FAN_IN = 64
 
 
-def is_spark(X: Any) -> bool:
+column = stays_there
+
+
+def claims(X: Any) -> bool:
     """Whether ``X`` is a PySpark dataframe."""
     return type(X).__module__.partition(".")[0] == "pyspark" and hasattr(X, "mapInArrow")
+
+
+def open(X: Any, y: Any, task: Task) -> TableRows:
+    """The rows of a dataframe, whose target is one of its columns."""
+    return open_columns(SparkTable(X), y, task)
+
+
+def predict(X: Any, model: Model) -> Any:
+    """The dataframe with one more column, "prediction"; nothing is computed yet."""
+    return _with_column(X, OfBatches(model, needed(model, SparkTable(X).columns)), "prediction", model.dtype)
 
 
 class SparkTable:
@@ -64,7 +80,7 @@ class SparkTable:
 
 
 @engine_errors("Spark")
-def with_column(frame: Any, task: Any, name: str, dtype: Any) -> Any:
+def _with_column(frame: Any, task: Any, name: str, dtype: Any) -> Any:
     """The dataframe with one more column, ``task.blocks`` of its rows; nothing is computed yet."""
     from pyspark import cloudpickle
     from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType, StructType
