@@ -16,7 +16,7 @@ from ..errors import InputError, no_column
 from .table import Table, cache_blocks, number_column
 from .task import Model
 
-__all__ = ["OfBatches", "answered", "answers", "needed", "stays_there"]
+__all__ = ["OfBatches", "answered", "answers", "later", "needed", "stays_there"]
 
 
 def needed(model: Model, columns: list[str]) -> list[str]:
@@ -33,10 +33,19 @@ def needed(model: Model, columns: list[str]) -> list[str]:
 
 def answers(model: Model, x: Any) -> Any:
     """Predictions for a matrix that nobody has looked at yet."""
-    x = np.asarray(x, dtype=np.float64)
+    x = np.ascontiguousarray(x, dtype=np.float64)
     if not np.all(np.isfinite(x)):
         raise InputError("X contains NaN, infinity or missing values; there is no prediction for such a row.")
-    return model(x)
+    return model.function(x)
+
+
+def later(model: Model) -> Any:
+    """The type of predictions that are computed later."""
+    if model.dtype is None:
+        raise InputError(
+            f"{model.name} needs rows in memory: use predict, or map {model.name} over the parts of X yourself."
+        )
+    return model.dtype
 
 
 @dataclass(frozen=True, slots=True)

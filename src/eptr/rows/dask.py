@@ -10,7 +10,6 @@ import operator
 import pickle
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .answers import answers, needed, stays_there
+from .answers import answers, later, needed, stays_there
 from .engine import Engine, Partial, Pass, merge
 from .ingest import as_text, column_values, matrix, numbers
 from .labels import Labels, distinct
@@ -30,7 +29,6 @@ __all__ = ["DaskRows", "DaskTable", "claims", "column", "open", "predict"]
 
 # Partial results added up by one task.
 _FAN_IN = 16
-_SHAPES = "X must be a Dask array of shape (n, p) and y a Dask array of shape (n,)."
 
 
 column = stays_there
@@ -44,6 +42,8 @@ def claims(X: Any) -> bool:
 def open(X: Any, y: Any, task: Task) -> Engine:
     """The rows of an array with an array of targets, or of a dataframe with one of its columns or a series beside it."""
     if not hasattr(X, "columns"):
+        if getattr(X, "ndim", 0) != 2 or not (y is None or (claims(y) and getattr(y, "ndim", 0) == 1)):
+            raise InputError("X must be a Dask array of shape (n, p) and y a Dask array of shape (n,).")
         return DaskRows(X, y, task.label_set(lambda: _occurring(y)), drop_invalid=task.drop_invalid)
     table, y = _beside(X, y) if claims(y) else (DaskTable(X), y)
     return open_columns(table, y, task)
@@ -53,7 +53,7 @@ def predict(X: Any, model: Model) -> Any:
     """A Dask array (of an array) or series (of a dataframe) with one prediction per row; nothing is computed yet."""
     if hasattr(X, "columns"):
         X = X[needed(model, DaskTable(X).columns)]
-    return _lazily(X, partial(answers, model), model.dtype)
+    return _lazily(X, partial(answers, model), later(model))
 
 
 class DaskTable:
@@ -73,7 +73,7 @@ class DaskTable:
     @engine_errors("Dask")
     def reduce(self, task: Callable[[Iterable[Any]], Any], add: Callable[[Any, Any], Any], columns: list[str]) -> Any:
         pieces = [(part,) for part in self.frame[columns].to_delayed()]
-        return _total(_OfFrame(task), add, pieces)
+        return _total(partial(_of_frame, task), add, pieces)
 
 
 class DaskRows(Engine):
@@ -82,25 +82,23 @@ class DaskRows(Engine):
     def __init__(
         self, x: Any, y: Any = None, classes: NDArray[Any] | None = None, *, drop_invalid: bool = False
     ) -> None:
-        if getattr(x, "ndim", 0) != 2 or not (y is None or _is_vector(y)):
-            raise InputError(_SHAPES)
+        import dask.array as arrays
+
         self.drop_invalid, self.classes, self.target = drop_invalid, classes, target_kind(y, classes)
         x = _of_known_length(x)
-        if y is not None:
-            y = _of_known_length(y)
-            if x.shape[0] != y.shape[0]:
-                raise InputError(f"X and y must have one row each: X has {x.shape[0]}, y has {y.shape[0]}.")
+        y = arrays.zeros(x.shape[0]) if y is None else _of_known_length(y)
+        if x.shape[0] != y.shape[0]:
+            raise InputError(f"X and y must have one row each: X has {x.shape[0]}, y has {y.shape[0]}.")
         self.n, self.n_features = x.shape
         if self.n == 0:
             raise InputError("X has no rows; a fit needs at least one.")
-        self.x = x.rechunk({1: self.n_features})
-        self.y = None if y is None else y.rechunk((self.x.chunks[0],))
+        x = x.rechunk({1: self.n_features})
+        self.x, self.y = x, y.rechunk((x.chunks[0],))
 
     @engine_errors("Dask")
     def _partials(self, task: Pass) -> Iterable[Partial]:
-        columns = [self.x.to_delayed()[:, 0]] + ([] if self.y is None else [self.y.to_delayed()])
-        pieces = list(zip(*columns, strict=True))
-        return [_total(_OfChunk(task, self.classes), merge, pieces)]
+        pieces = list(zip(self.x.to_delayed()[:, 0], self.y.to_delayed(), strict=True))
+        return [_total(partial(_of_chunk, task, self.classes), merge, pieces)]
 
 
 @engine_errors("Dask")
@@ -108,15 +106,9 @@ def _of_known_length(array: Any) -> Any:
     return array.copy().compute_chunk_sizes() if math.isnan(array.shape[0]) else array
 
 
-def _is_vector(y: Any) -> bool:
-    return claims(y) and getattr(y, "ndim", 0) == 1
-
-
 @engine_errors("Dask")
 def _occurring(y: Any) -> Any:
     """The different labels of a Dask array."""
-    if not _is_vector(y):
-        raise InputError(_SHAPES)
     return list(_total(_different, operator.or_, [(part,) for part in y.to_delayed()]))
 
 
@@ -161,22 +153,14 @@ def _lazily(X: Any, task: Callable[[Any], Any], dtype: Any) -> Any:
     return X.rechunk({1: X.shape[1]}).map_blocks(lambda x: run(payload, x), dtype=dtype, drop_axis=1)
 
 
-@dataclass(frozen=True, slots=True)
-class _OfFrame:
+def _of_frame(task: Callable[[Iterable[Any]], Any], frame: Any) -> Any:
     """A task on a pandas partition, which it sees as Arrow."""
+    import pyarrow as pa
 
-    task: Callable[[Iterable[Any]], Any]
-
-    def __call__(self, frame: Any) -> Any:
-        return self.task(self._batches(frame))
-
-    @staticmethod
-    def _batches(frame: Any) -> Iterable[Any]:
-        import pyarrow as pa
-
-        if len(frame) > 0:  # an empty partition has no types either
-            columns = [_arrow_column(frame.iloc[:, j]) for j in range(frame.shape[1])]
-            yield pa.RecordBatch.from_arrays(columns, list(frame.columns))
+    if len(frame) == 0:  # an empty partition has no types either
+        return task([])
+    columns = [_arrow_column(frame.iloc[:, j]) for j in range(frame.shape[1])]
+    return task([pa.RecordBatch.from_arrays(columns, list(frame.columns))])
 
 
 def _arrow_column(series: Any) -> Any:
@@ -189,29 +173,12 @@ def _arrow_column(series: Any) -> Any:
     return pa.array([as_text(v) for v in values], pa.large_string())
 
 
-@dataclass(frozen=True, slots=True)
-class _OfChunk:
-    """A pass over a chunk of rows, and one of targets if there are some."""
-
-    task: Pass
-    classes: NDArray[Any] | None
-
-    def __call__(self, x: Any, y: Any = None) -> Partial:
-        rows = matrix(np.asarray(x))
-        assert rows is not None  # a chunk has two dimensions
-        if y is None:
-            y = np.zeros(len(rows))
-        else:
-            y = numbers(np.asarray(y)) if self.classes is None else Labels(self.classes).codes(np.asarray(y))
-        return self.task((rows[part], y[part]) for part in cache_blocks(len(rows), rows.shape[1]))
-
-
-@dataclass(frozen=True, slots=True)
-class _Sum:
-    add: Callable[[Any, Any], Any]
-
-    def __call__(self, *parts: Any) -> Any:
-        return reduce(self.add, parts)
+def _of_chunk(task: Pass, classes: NDArray[Any] | None, x: Any, y: Any) -> Partial:
+    """A pass over a chunk of rows and one of targets."""
+    rows = matrix(np.asarray(x))
+    assert rows is not None  # a chunk has two dimensions
+    y = numbers(np.asarray(y)) if classes is None else Labels(classes).codes(np.asarray(y))
+    return task((rows[part], y[part]) for part in cache_blocks(len(rows), rows.shape[1]))
 
 
 def _runner(pickler: Any) -> Callable[..., Any]:
@@ -233,7 +200,7 @@ def _total(task: Callable[..., Any], add: Callable[[Any, Any], Any], pieces: lis
     from dask.delayed import delayed
 
     run_there = delayed(_runner(cloudpickle), pure=False)
-    work, addition = (delayed(packed(f, cloudpickle), pure=False) for f in (task, _Sum(add)))
+    work, addition = (delayed(packed(f, cloudpickle), pure=False) for f in (task, lambda *parts: reduce(add, parts)))
     parts = [run_there(work, *piece) for piece in pieces]
     while len(parts) > 1:
         parts = [run_there(addition, *parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]

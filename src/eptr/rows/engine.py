@@ -56,11 +56,9 @@ class Rows(Protocol):
 
     def check(self) -> None:
         """Raise if a row lies outside the domain; no pass is made if an earlier one has shown that none does."""
-        ...
 
     def sum(self, fn: RowFunction) -> tuple[Array, ...]:
         """One pass: the exact sums of ``fn`` over all rows."""
-        ...
 
 
 class Engine(ABC):
@@ -76,10 +74,6 @@ class Engine(ABC):
     _largest: float | None = None  # known after the first pass
     on_fault: Callable[[], None] | None = None  # told when a row lies outside the domain, before anybody else is
 
-    @property
-    def codes(self) -> bool:
-        return self.target == "labels"
-
     @abstractmethod
     def _partials(self, task: Pass) -> Iterable[Partial]:
         """``task`` applied to every piece."""
@@ -89,8 +83,9 @@ class Engine(ABC):
             self.sum(_nothing)
 
     def sum(self, fn: RowFunction) -> tuple[Array, ...]:
-        first = self._largest is None
-        task = Pass(fn, self.drop_invalid, self.codes, validate=first, cut=first or self._largest > _LARGEST)  # type: ignore[operator]
+        first, codes = self._largest is None, self.target == "labels"
+        cut = self._largest is None or self._largest > _LARGEST
+        task = Pass(fn, self.drop_invalid, codes, validate=first, cut=cut)
         sums, n, largest, fault = reduce(merge, self._partials(task), NOTHING)
         if fault:
             if math.isnan(largest):

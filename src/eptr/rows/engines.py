@@ -23,19 +23,15 @@ class Source(Protocol):
 
     def claims(self, X: Any) -> bool:
         """Whether ``X`` is for this engine, from its type alone."""
-        ...
 
     def open(self, X: Any, y: Any, task: Task) -> Engine:
         """Rows for a fit; ``y`` is None exactly if the task has no target."""
-        ...
 
     def predict(self, X: Any, model: Model) -> Any:
         """Predictions for the rows of ``X``, where they are."""
-        ...
 
     def column(self, X: Any, name: str) -> Any:
         """A column, to compare predictions with."""
-        ...
 
 
 # Asked in order: the last one takes whatever is left.
@@ -90,7 +86,8 @@ def _as_asked(rows: Engine, y: Any, task: Task) -> Engine:
         kinds = {"labels": "labels", "numbers": "numbers", "none": "no target"}
         raise InputError(f"X is an engine for {kinds[rows.target]}, and this fit needs {kinds[task.target]}.")
     known: Any = [] if rows.classes is None else rows.classes
-    if task.target == "labels" and not np.array_equal(task.label_set(lambda: known), known):
+    wanted: Any = task.label_set(lambda: known)
+    if wanted is not None and not np.array_equal(wanted, known):
         raise InputError("classes must be those that the engine was made with.")
     if rows.drop_invalid != task.drop_invalid:
         raise InputError(

@@ -72,14 +72,12 @@ def predict(X: Any, model: Model) -> Any:
     names, columns = model.names, getattr(X, "columns", None)
     if names is not None and columns is not None and len(columns) > len(names) and set(names) <= set(columns):
         X = X[names]
-    return model(model.checked(X))
+    return model.function(np.ascontiguousarray(model.check(X)))
 
 
 def column(X: Any, name: str) -> Any:
     """A column of a frame."""
-    if name not in list(getattr(X, "columns", [])):
-        raise InputError(no_column(f"y={name!r}", len(getattr(X, "columns", []))))
-    return np.asarray(X[name])
+    return np.asarray(_split(X, name)[1])
 
 
 def _split(X: Any, name: str) -> tuple[Any, Any]:
@@ -176,7 +174,8 @@ class MemoryRows(Engine):
             found.append((x, y, keep))
             return ()
 
-        Pass(keep_them, self.drop_invalid, self.codes, validate=False, cut=True)([(self.x[index], self.y[index])])
+        task = Pass(keep_them, self.drop_invalid, self.target == "labels", validate=False, cut=True)
+        task([(self.x[index], self.y[index])])
         return found[0]
 
     def _blocks(self) -> Iterator[list[tuple[Any, Any]]]:

@@ -11,7 +11,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +90,7 @@ class FileTable:
         # A few row groups a task: enough tasks to share the work evenly, few enough to hand over.
         size = max(1, len(self.pieces) // (16 * WORKERS))
         chunks = [self.pieces[i : i + size] for i in range(0, len(self.pieces), size)]
-        run = _InProcess(packed((task, reader), whole=getattr(task, "travels_whole", True)))
+        run = partial(_in_process, packed((task, reader), whole=getattr(task, "travels_whole", True)))
         try:
             processes = Parallel(n_jobs=WORKERS, backend="loky", batch_size=1, max_nbytes=None, return_as="generator")
             found = processes(delayed(run)(chunk) for chunk in chunks)
@@ -182,15 +182,10 @@ class _Reader:
                 yield batch.select(self.columns)
 
 
-@dataclass(frozen=True, slots=True)
-class _InProcess:
+def _in_process(payload: bytes, pieces: list[Any]) -> Any:
     """What a process does with its row groups: partial results, added up there."""
+    from threadpoolctl import threadpool_limits
 
-    payload: bytes
-
-    def __call__(self, pieces: list[Any]) -> Any:
-        from threadpoolctl import threadpool_limits
-
-        task, reader = pickle.loads(self.payload)
-        with threadpool_limits(1):
-            return task(batch for piece in pieces for batch in reader(piece))
+    task, reader = pickle.loads(payload)
+    with threadpool_limits(1):
+        return task(batch for piece in pieces for batch in reader(piece))

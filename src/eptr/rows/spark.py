@@ -11,14 +11,13 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from .answers import OfBatches, needed, stays_there
+from .answers import OfBatches, later, needed, stays_there
 from .ship import engine_errors, packed
 from .table import TableRows, open_columns
 from .task import Model, Task
@@ -44,7 +43,7 @@ def open(X: Any, y: Any, task: Task) -> TableRows:
 
 def predict(X: Any, model: Model) -> Any:
     """The dataframe with one more column, "prediction"; nothing is computed yet."""
-    return _with_column(X, OfBatches(model, needed(model, SparkTable(X).columns)), "prediction", model.dtype)
+    return _with_column(X, OfBatches(model, needed(model, SparkTable(X).columns)), "prediction", later(model))
 
 
 class SparkTable:
@@ -70,7 +69,7 @@ class SparkTable:
             quoted = ["`" + name.replace("`", "``") + "`" for name in columns]
             # Spark trips over some names in mapInArrow, so they are put back over there.
             plain = self.frame.select(*quoted).toDF(*(f"c{j}" for j in range(len(columns))))
-            work = packed(_Renamed(task, columns), cloudpickle)
+            work = packed(partial(_renamed, task, columns), cloudpickle)
             parts = plain.mapInArrow(_on_executor(work), "part binary")
             count = _partitions(parts)
             if count > _FAN_IN:
@@ -107,17 +106,11 @@ def _with_column(frame: Any, task: Any, name: str, dtype: Any) -> Any:
         return frame.mapInArrow(run, StructType([*frame.schema.fields]).add(name, kind))
 
 
-@dataclass(frozen=True, slots=True)
-class _Renamed:
+def _renamed(task: Callable[[Iterable[Any]], Any], names: list[str], batches: Iterable[Any]) -> Any:
     """A task on batches whose columns have these names."""
+    import pyarrow as pa
 
-    task: Callable[[Iterable[Any]], Any]
-    names: list[str]
-
-    def __call__(self, batches: Iterable[Any]) -> Any:
-        import pyarrow as pa
-
-        return self.task(pa.RecordBatch.from_arrays(batch.columns, self.names) for batch in batches)
+    return task(pa.RecordBatch.from_arrays(batch.columns, names) for batch in batches)
 
 
 def _on_executor(payload: bytes) -> Callable[[Iterator[Any]], Iterator[Any]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,11 +36,9 @@ class Table(Protocol):
 
     def count(self) -> int:
         """Rows, all pieces together."""
-        ...
 
     def reduce(self, task: Callable[[Iterable[Any]], Any], add: Callable[[Any, Any], Any], columns: list[str]) -> Any:
         """``task`` of the record batches of every piece, with these columns only; added up. Lost pieces are done again."""
-        ...
 
 
 class Layout(Protocol):
@@ -59,7 +58,6 @@ class Layout(Protocol):
 
     def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
         """x and y of a record batch, in blocks; raises an InputError that quotes no value."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ class TableRows(Engine):
             raise InputError("X has no rows; a fit needs at least one.")
 
     def _partials(self, task: Pass) -> Iterable[Partial]:
-        return [self.table.reduce(_Piece(task, self.layout), merge, self.layout.columns)]
+        return [self.table.reduce(partial(_piece, task, self.layout), merge, self.layout.columns)]
 
 
 def open_columns(table: Table, y: str | None, task: Task) -> TableRows:
@@ -120,19 +118,9 @@ def open_columns(table: Table, y: str | None, task: Task) -> TableRows:
     return rows
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+def _piece(task: Pass, layout: Layout, batches: Iterable[Any]) -> Partial:
     """The pass over one piece."""
-
-    task: Pass
-    layout: Layout
-
-    def __call__(self, batches: Iterable[Any]) -> Partial:
-        return self.task(self._blocks(batches))
-
-    def _blocks(self, batches: Iterable[Any]) -> Iterator[tuple[Array, NDArray[Any]]]:
-        for batch in batches:
-            yield from self.layout.blocks(batch)
+    return task(block for batch in batches for block in layout.blocks(batch))
 
 
 def cache_blocks(n: int, features: int) -> Iterator[slice]:
@@ -237,7 +225,7 @@ def _column(batch: Any, name: str) -> Any:
 
 def _occurring(table: Table, column: str) -> list[Any]:
     """The different labels of a column, from one pass over it alone."""
-    labels, fault = table.reduce(_Occurring(column, MOST_LABELS), _union, [column])
+    labels, fault = table.reduce(partial(_different, column), _union, [column])
     if not fault and len(labels) > MOST_LABELS:
         fault = f"y={column!r} has more than {MOST_LABELS} different values: not labels. Declare classes."
     if fault:
@@ -249,18 +237,13 @@ def _union(one: tuple[set[Any], str], two: tuple[set[Any], str]) -> tuple[set[An
     return (one[0] | two[0] if len(one[0]) <= MOST_LABELS else one[0]), one[1] or two[1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Occurring:
-    column: str
-    most: int
-
-    def __call__(self, batches: Iterable[Any]) -> tuple[set[Any], str]:
-        found: set[Any] = set()
-        try:
-            for batch in batches:
-                found.update(distinct(_labels(batch, self.column).unique().to_pylist()))
-                if len(found) > self.most + 2:
-                    break
-        except InputError as error:
-            return set(), str(error)
-        return found, ""
+def _different(column: str, batches: Iterable[Any]) -> tuple[set[Any], str]:
+    found: set[Any] = set()
+    try:
+        for batch in batches:
+            found.update(distinct(_labels(batch, column).unique().to_pylist()))
+            if len(found) > MOST_LABELS + 2:
+                break
+    except InputError as error:
+        return set(), str(error)
+    return found, ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,21 +77,26 @@ def target_kind(y: Any, classes: Any) -> Target:
     return "numbers" if classes is None else "labels"
 
 
-class Model(Protocol):
-    """One way of predicting: a function of a float64 matrix without gaps, and what engines must know about it."""
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One way of predicting, released and therefore public: it goes to the rows.
 
-    def __call__(self, x: Array) -> Any: ...
+    Parameters
+    ----------
+    name : str
+        What users call it.
+    function : callable
+        Predictions of a contiguous float64 matrix without gaps; a product must not depend on where the rows came from.
+    check : callable
+        The matrix of an array or a frame in memory.
+    names : list of str, optional
+        The columns of the matrix, in order, if they have names.
+    dtype : dtype, optional
+        Of one prediction per row, if it may be computed later.
+    """
 
-    @property
-    def names(self) -> list[str] | None:
-        """The columns of the matrix, in order, if the model knows their names."""
-        ...
-
-    @property
-    def dtype(self) -> Any:
-        """Of one prediction, for results that are computed later; an error if it must be computed now."""
-        ...
-
-    def checked(self, X: Any) -> Array:
-        """The matrix of an array or a frame in memory."""
-        ...
+    name: str
+    function: Callable[[Array], Any]
+    check: Callable[[Any], Any]
+    names: list[str] | None = None
+    dtype: Any = None
