@@ -141,11 +141,11 @@ def test_workers_without_eptr(tmp_path):
 class TestInput:
     def test_bad_partitions_are_typed_errors(self):
         cases = [
-            (FRAME.assign(b=np.where(np.arange(4000) == 3999, np.nan, 1.0)), "missing values"),
-            (FRAME.assign(b=["private name"] * 4000), "'b' holds"),
-            (FRAME.assign(b=pd.array([1, None] * 2000, dtype="Int64")), "missing values"),
-            (FRAME.assign(b=np.array([1.0, "private name"] * 2000, dtype=object)), "different types|'b' holds"),
-            (FRAME.drop(columns="t"), "not a column"),
+            (FRAME.assign(b=np.where(np.arange(4000) == 3999, np.nan, 1.0)), "missing value"),
+            (FRAME.assign(b=["private name"] * 4000), "text that is no number"),
+            (FRAME.assign(b=pd.array([1, None] * 2000, dtype="Int64")), "missing value"),
+            (FRAME.assign(b=np.array([1.0, "private name"] * 2000, dtype=object)), "text that is no number"),
+            (FRAME.drop(columns="t"), "not among the 3 columns"),
             (FRAME.iloc[:0], "no rows"),
         ]
         for frame, message in cases:
@@ -169,8 +169,9 @@ class TestInput:
             return part.assign(b=part.b.astype(str)) if part.index[0] > 0 else part
 
         rows = frames.from_pandas(FRAME, npartitions=3).map_partitions(change, meta=FRAME.iloc[:0])
-        with pytest.raises((eptr.InputError, eptr.EngineError)):
-            model().fit(rows, "t")
+        with seeded():  # text that reads as a number is that number
+            found, wanted = model(random_state=0).fit(rows, "t"), model(random_state=0).fit(X, T)
+        np.testing.assert_array_equal(found.coef_, wanted.coef_)
 
     def test_a_frame_beside_a_series(self):
         rows, target = frames.from_pandas(FRAME[list("abc")], npartitions=3), frames.from_pandas(FRAME.t, npartitions=3)
@@ -187,7 +188,7 @@ class TestInput:
         labels = np.where(T > 0, "yes", "no").astype(object)
         labels[5] = None
         x, y = arrays.from_array(X, chunks=1000), arrays.from_array(labels, chunks=1000)
-        found = eptr.BayesClassifier(x_bound=3.0, invalid="drop").fit(x, y)
+        found = eptr.BayesClassifier(x_bound=3.0, invalid="drop", classes=["no", "yes"]).fit(x, y)
         assert found.classes_.tolist() == ["no", "yes"]
         with pytest.raises(eptr.InputError, match="or none"):
             eptr.BayesClassifier(x_bound=3.0).fit(x, y)
@@ -198,7 +199,7 @@ class TestInput:
             found = model(random_state=0).fit(x[x[:, 0] > 0], y[x[:, 0] > 0])
             wanted = model(random_state=0).fit(X[X[:, 0] > 0], T[X[:, 0] > 0])
         np.testing.assert_array_equal(found.coef_, wanted.coef_)
-        for bad_x, bad_y in ((x, y[:-1]), (y, y), (x, T), (x.astype(str), y), (x, None)):
+        for bad_x, bad_y in ((x, y[:-1]), (y, y), (x, T), (x, None)):
             with pytest.raises(eptr.InputError):
                 model().fit(bad_x, bad_y)
 

@@ -7,12 +7,15 @@ import eptr
 from eptr.estimators.bayes_bounds import class_sums
 from eptr.estimators.linear_bounds import moments
 from eptr.estimators.linear_refined import refined_fit
-from eptr.privacy.noise import SeededNoise
+from eptr.privacy.mechanism import Cost
+from eptr.privacy.spending import Spending
+from eptr.privacy.unit import Unit
 from eptr.rows.memory import MemoryRows
 
 
 def refined(rows):
-    return refined_fit(rows, 2.0, 3.0, 0.7, 0.5, SeededNoise(3)).coefficients
+    spending = Spending(Cost(1.0, 1e-6, "gaussian", 0.5), Unit("replace-one", 1), rows, random_state=3)
+    return refined_fit(rows, 2.0, 3.0, 0.7, spending).coefficients
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
