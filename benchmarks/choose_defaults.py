@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 import eptr
-from eptr.estimators import bayes, kernel_function, linear_refined
+from eptr.estimators import bayes_refined, kernel_function, linear_refined
 
 from .accuracy import _quiet, curve, parallel
 from .tables import show
@@ -25,9 +25,9 @@ CANDIDATES = {
     (linear_refined, "LEVEL"): (0.6, 0.7, 0.8),
     (linear_refined, "LEVEL_RATE"): (3.0, 6.0, 10.0),
     (linear_refined, "FLOOR"): (1.0, 1.5, 2.0),
-    (bayes, "CENTRE_SHARE"): (0.1, 0.2, 0.3),
-    (bayes, "SPREAD_SHARE"): (0.03, 0.06, 0.1),
-    (bayes, "SPREAD_LEVEL"): (0.6, 0.7, 0.8),
+    (bayes_refined, "CENTRE_SHARE"): (0.1, 0.2, 0.3),
+    (bayes_refined, "SPREAD_SHARE"): (0.03, 0.06, 0.1),
+    (bayes_refined, "SPREAD_LEVEL"): (0.6, 0.7, 0.8),
     (kernel_function, "TREND_SHARE"): (0.1, 0.2, 0.3),
     (kernel_function, "RESIDUAL_LEVEL"): (0.95, 0.98, 0.99),
     (kernel_function, "DEGREE_FLOOR"): (2.0, 4.0, 6.0),
@@ -80,7 +80,7 @@ def kernel_errors(seed):
         yield float(np.mean((model.predict(X[n:]) - f[n:]) ** 2))
 
 
-ERRORS = {linear_refined: linear_errors, bayes: bayes_errors, kernel_function: kernel_errors}
+ERRORS = {linear_refined: linear_errors, bayes_refined: bayes_errors, kernel_function: kernel_errors}
 
 
 def log_risk(module_name, constant, value, seed):

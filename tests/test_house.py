@@ -18,6 +18,7 @@ FLOORS = [
     {"rows", "audit"},
     {"estimators", "adapter", "persistence"},
     {"rivals"},
+    {"catalogue"},
     {"bounds", "datasets", "demo", "experiments", "files", "report", "self_audit", "self_audit_replay"},
     {"cli", "cli_ledger", "__main__"},
 ]
@@ -49,6 +50,7 @@ NEEDS_NO_PROOF = {
     "rows/spark.py",
     "rows/task.py",
     "estimators/base.py",
+    "estimators/catalogue.py",
     "estimators/classifier.py",
     "estimators/linear_model.py",
     "estimators/kernel.py",
@@ -77,12 +79,28 @@ def imported_rooms(path: Path) -> set[str]:
             stem = ".".join([*base, node.module] if node.module else base)
             names = [stem] if stem != "eptr" else [f"eptr.{alias.name}" for alias in node.names]
         rooms |= {name.split(".")[1] for name in names if name.startswith("eptr.")}
+        if "eptr" in names:  # a bare import reaches every room
+            rooms.add("everything")
     return rooms
+
+
+def imported_modules(path: Path) -> set[str]:
+    """Modules of ours that a file imports when it is loaded, by path from the root of the package."""
+    package = ["eptr", *path.relative_to(SOURCE).parts[:-1]]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1] + (node.module.split(".") if node.module else [])
+            for stem in (base, *([*base, alias.name] for alias in node.names)):
+                if SOURCE.joinpath(*stem[1:]).with_suffix(".py").is_file():
+                    found.add("/".join(stem[1:]))
+    return found
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_imports_go_one_way(path):
     here = room_of(path)
+    assert "everything" not in imported_rooms(path), "a bare import of the package hides what is needed"
     for room in imported_rooms(path) - {here}:
         assert FLOOR[room] <= FLOOR[here], f"{here} must not import {room}"
         assert not (here == "privacy" and room != "errors"), f"privacy imports {room}"
@@ -124,3 +142,46 @@ def test_every_claim_has_its_proof(path):
     used, proved = labels_used(path.read_text()), labels_proved(proof.read_text())
     assert used - proved == set(), "the code cites steps that are not in the proof"
     assert proved - used == set(), "the proof has steps that no line of code relies on"
+
+
+def test_no_file_imports_itself_in_a_circle():
+    graph = {str(p.relative_to(SOURCE).with_suffix("")): imported_modules(p) for p in MODULES}
+    seen: dict[str, int] = {}
+
+    def visit(name, trail):
+        assert seen.get(name) != 1, " -> ".join([*trail, name])
+        if name not in seen and name in graph:
+            seen[name] = 1
+            for other in sorted(graph[name]):
+                visit(other, [*trail, name])
+            seen[name] = 2
+
+    for name in graph:
+        visit(name, [])
+
+
+# Whoever attacks noise may hold it; whoever fits may not. Two files only name its type: a cited method draws by itself.
+MAY_NAME_NOISE = {"audit/replay.py", "audit/known_bad.py", "self_audit.py", "rivals/tukey.py", "rivals/tukey_boxes.py"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_only_the_room_of_privacy_holds_noise(path):
+    name = str(path.relative_to(SOURCE))
+    if room_of(path) != "privacy" and name not in MAY_NAME_NOISE:
+        assert "privacy/noise" not in imported_modules(path)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_whoever_names_a_contribution_proves_it(path):
+    if "privacy/contribution" in imported_modules(path) and path.name != "spending.py":
+        assert path.with_suffix(".md").exists(), f"{path.name} says what a row can contribute, and must prove it"
+
+
+def test_an_estimator_loads_neither_attacks_nor_rivals():
+    code = (
+        "import sys, eptr\n"
+        "eptr.LinearRegression, eptr.BayesClassifier, eptr.KernelRegressor\n"
+        "print([m for m in sys.modules if m.startswith(('eptr.audit', 'eptr.rivals', 'eptr.self_audit'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -34,7 +34,7 @@ _HOME = {
     "Release": "privacy.mechanism",
     "SettingsWarning": "errors",
     "compose": "accounting.compose",
-    "from_json": "persistence",
+    "from_json": "catalogue",
     "gaussian_epsilon": "privacy.gaussian",
     "gaussian_delta": "privacy.gaussian",
     "gaussian_mu": "privacy.gaussian",

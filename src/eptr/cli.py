@@ -235,21 +235,18 @@ def plan(
     refined fit assumes that the columns can be told apart: a design with weak directions has more.
     """
     from .errors import InputError
-    from .estimators.bayes import BayesClassifier
-    from .estimators.kernel import KernelRegressor
-    from .estimators.linear import LinearRegression
+    from .estimators.catalogue import OURS
 
-    if model not in ("ols", "bayes", "kernel"):
-        raise InputError(f"--model must be ols, bayes or kernel, got {model!r}.")
+    known = list(dict.fromkeys(entrant.command for entrant in OURS))
+    if model not in known:
+        raise InputError(f"--model must be one of {', '.join(known)}, got {model!r}.")
+    entrants = [entrant for entrant in OURS if entrant.command == model and strategy in ("", entrant.variant)]
+    if not entrants:
+        raise InputError(f"--strategy must be refined, tight or paper, got {strategy!r}.")
     radius = features**0.5 if x_bound is None else x_bound
-    for chosen in [strategy] if strategy else ["refined", "tight", "paper"]:
-        if model == "ols":
-            estimator = LinearRegression(epsilon, delta, radius, y_bound, strategy=chosen)
-        elif model == "bayes":
-            estimator = BayesClassifier(epsilon, delta, radius, strategy=chosen)
-        else:
-            estimator = KernelRegressor(epsilon, delta, domain=(-1, 1), y_bound=y_bound, bandwidth=0.2, strategy=chosen)
-        print(estimator.plan(n, features))
+    for entrant in entrants:
+        settings = {"domain": (-1, 1), "bandwidth": 0.2} if entrant.task == "function" else {}
+        print(entrant.example(radius, y_bound, epsilon=epsilon, delta=delta, **settings).plan(n, features))
 
 
 @app.command()

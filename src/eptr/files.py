@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bounds import PublicBounds, ScaledColumns, is_range, plain_columns
+from .catalogue import from_json
 from .errors import DomainError, InputError, no_column
 from .estimators.bayes import BayesClassifier
 from .estimators.kernel import KernelRegressor
 from .estimators.linear import LinearRegression
-from .persistence import from_json
 from .rows.engine import Engine, Partial, Pass
 from .rows.memory import MemoryRows
 from .rows.sources import open_path

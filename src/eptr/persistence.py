@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .errors import InputError
 from .privacy.mechanism import Cost, Release
 
-__all__ = ["from_json", "privacy_statement", "to_json"]
+__all__ = ["privacy_statement", "restored", "to_json"]
 
 SCHEMA = "eptr-model/1"
 # Settings that mean something only where the model was fitted: they are not part of a published model.
@@ -29,20 +30,8 @@ def to_json(estimator: Any) -> str:
     return json.dumps(model, indent=1, allow_nan=False)
 
 
-def from_json(text: str) -> Any:
-    """The estimator that :func:`to_json` wrote; it predicts, and can be fitted again.
-
-    Examples
-    --------
-    >>> import numpy as np, eptr
-    >>> X = np.random.default_rng(0).normal(size=(500, 2))
-    >>> model = eptr.LinearRegression(x_bound=3.0, y_bound=3.0).fit(X, X[:, 0])
-    >>> again = eptr.from_json(model.to_json())
-    >>> bool(np.array_equal(again.predict(X), model.predict(X)))
-    True
-    """
-    import eptr
-
+def restored(text: str, models: Mapping[str, Any]) -> Any:
+    """The estimator that :func:`to_json` wrote, one of ``models``."""
     try:
         content = json.loads(text)
         schema, name = content["schema"], content["model"]
@@ -50,13 +39,9 @@ def from_json(text: str) -> Any:
         raise InputError("text is not an eptr model; pass what to_json() returned.") from None
     if schema != SCHEMA:
         raise InputError(f"the model has schema {schema!r}; this version of eptr reads {SCHEMA!r}.")
-    if name in ("BayesClassifier", "KernelRegressor", "LinearRegression"):
-        model = getattr(eptr, name)
-    elif name in eptr.rivals.__all__:
-        model = getattr(eptr.rivals, name)
-    else:
+    if name not in models:
         raise InputError(f"the model is a {name!r}, which this version of eptr does not know.")
-    estimator = model(**{k: _decode(v) for k, v in content["settings"].items()})
+    estimator = models[name](**{k: _decode(v) for k, v in content["settings"].items()})
     for key, value in content["fitted"].items():
         setattr(estimator, key, _decode(value))
     # Version 0.1 did not write what a guarantee rests on; a rival still knows it of its form.

@@ -19,14 +19,12 @@ from .audit.attack import Measured, attack, fits
 from .audit.falsify import Claims, falsify
 from .audit.finding import Check, Finding
 from .audit.power import enough_runs
-from .estimators.bayes import BayesClassifier
-from .estimators.kernel import KernelRegressor
-from .estimators.linear import LinearRegression
+from .estimators.catalogue import OURS, Entrant
 from .privacy.gaussian import gaussian_mu
 from .privacy.ladder import build_ladder
 from .privacy.mechanism import Proposal, forecast_test, simulate
 from .privacy.noise import ExactNoise
-from .rivals.catalogue import RIVALS, Entrant
+from .rivals.catalogue import RIVALS
 from .self_audit_replay import artefact_checks, loss_checks, support_checks, type_checks
 
 __all__ = ["CHECKS", "estimator_finding", "run_checks"]
@@ -275,40 +273,28 @@ def estimator_finding(
     return _measured(name, result, epsilon, guilty, full if guilty else enough_runs(result, epsilon))
 
 
-def _estimator(name: str, estimator: Any, pairs: Callable[[int], Iterator[Pair]]) -> Check:
-    return Check(name, lambda effort: estimator_finding(name, estimator, pairs, EPSILON, effort))
+# Where each task is attacked, and what makes its weakest point visible.
+_FAMILIES: dict[str, Any] = {
+    "classification": (classification_pairs, {}),
+    "regression": (regression_pairs, {"fit_intercept": False}),
+    "function": (kernel_pairs, {"domain": (0, 1)}),
+}
+_CLOSER = {"LinearRegression": {"c0": 0.3}, "KernelRegressor": {"bandwidth": 0.05}}
 
 
-def _estimators() -> Iterator[Check]:
-    for strategy in ("refined", "tight", "paper"):
-        linear = LinearRegression(EPSILON, FIT_DELTA, 1.0, 1.0, c0=0.3, fit_intercept=False, strategy=strategy)
-        yield _estimator(f"LinearRegression, {strategy}", linear, regression_pairs)
-        bayes = BayesClassifier(EPSILON, FIT_DELTA, 1.0, classes=[0, 1], strategy=strategy)
-        yield _estimator(f"BayesClassifier, {strategy}", bayes, classification_pairs)
-        kernel = KernelRegressor(EPSILON, FIT_DELTA, y_bound=1.0, bandwidth=0.05, strategy=strategy)
-        yield _estimator(f"KernelRegressor, {strategy}", kernel, kernel_pairs)
-
-
-def _rivals() -> Iterator[Check]:
-    families: dict[str, Any] = {
-        "classification": (classification_pairs, {"x_bound": 1.0, "classes": [0, 1]}),
-        "regression": (regression_pairs, {"x_bound": 1.0, "y_bound": 1.0, "fit_intercept": False}),
-        "function": (kernel_pairs, {"y_bound": 1.0}),
-    }
-    for entrant in RIVALS:
-        pairs, settings = families[entrant.task]
-        if entrant.rival.__name__ == "TukeyEM":
-            settings = {"fit_intercept": False}
+def _estimators(entrants: list[Entrant], called: str = "{}") -> Iterator[Check]:
+    for entrant in entrants:
+        pairs, settings = _FAMILIES[entrant.task]
+        settings = settings | _CLOSER.get(entrant.estimator.__name__, {})
+        model = entrant.example(1.0, 1.0, [0, 1], epsilon=EPSILON, delta=FIT_DELTA, **settings)
         # A printed test is convicted at a small delta, by its own check above.
         if entrant.name != "PTR-literature":
-            yield _rival(entrant, entrant.make(epsilon=EPSILON, delta=FIT_DELTA, **settings), pairs)
+            yield _estimator(called.format(entrant.name), entrant, model, pairs)
 
 
-def _rival(entrant: Entrant, estimator: Any, pairs: Callable[[int], Iterator[Pair]]) -> Check:
-    claim = entrant.name
+def _estimator(name: str, entrant: Entrant, model: Any, pairs: Callable[[int], Iterator[Pair]]) -> Check:
     return Check(
-        f"rival {claim}",
-        lambda effort: estimator_finding(claim, estimator, pairs, EPSILON, effort, not entrant.private),
+        name, lambda effort: estimator_finding(entrant.name, model, pairs, EPSILON, effort, not entrant.private)
     )
 
 
@@ -322,8 +308,8 @@ _ALL = [
     *type_checks(),
     *artefact_checks(),
     *support_checks(),
-    *_estimators(),
-    *_rivals(),
+    *_estimators(OURS),
+    *_estimators(RIVALS, "rival {}"),
     _half_scale(),
     _test_without_noise(),
     _bounds_from_data(),

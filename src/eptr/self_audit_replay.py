@@ -26,6 +26,7 @@ from .audit.support import Impossible, impossible
 from .bounds import PublicBounds
 from .errors import EptrWarning
 from .estimators.bayes import BayesClassifier
+from .estimators.catalogue import OURS, Entrant
 from .estimators.kernel import KernelRegressor
 from .estimators.linear import LinearRegression
 from .files import FileModel
@@ -40,11 +41,6 @@ __all__ = ["artefact_checks", "loss_checks", "support_checks", "type_checks"]
 Array = NDArray[np.float64]
 EPSILON, DELTA = 1.0, 1e-3
 CLASSES = [0, 1, 2]
-SETTINGS: dict[str, dict[str, Any]] = {
-    "classification": {"x_bound": 1.5, "classes": CLASSES},
-    "regression": {"x_bound": 1.5, "y_bound": 2.0},
-    "function": {"domain": (-1, 1), "y_bound": 2.0},
-}
 # Their outputs are not statistics plus noise of a public size: no loss to add up call by call.
 NO_SUM_OF_LOSSES = ("DPNBSS", "PTR", "DPJL", "TukeyEM")
 # Their outputs are functions of the rows and of random numbers together: replayed numbers do not make them alike.
@@ -53,28 +49,27 @@ Part = tuple[str, Fit, list[Any], Collect]  # a name, how to fit, pairs of datas
 Model = tuple[str, Any, int]  # a name, an estimator, and the number of classes of its target (0: numbers)
 
 
+def _entrants(entrants: list[Entrant], without: tuple[str, ...] = ()) -> Iterator[Model]:
+    for entrant in entrants:
+        if entrant.private and entrant.estimator.__name__ not in without:
+            reach = 1.0 if entrant.task == "function" else 1.5
+            model = entrant.example(reach, 2.0, CLASSES, epsilon=EPSILON, delta=DELTA, invalid="drop")
+            yield entrant.name, model, 3 if entrant.task == "classification" else 0
+
+
 def _ours(strategies: tuple[str, ...] = ("refined", "tight", "paper")) -> Iterator[Model]:
-    for strategy in strategies:
-        common: dict[str, Any] = {"strategy": strategy, "invalid": "drop"}
-        yield f"LinearRegression, {strategy}", LinearRegression(EPSILON, DELTA, 1.5, 2.0, **common), 0
-        yield f"BayesClassifier, {strategy}", BayesClassifier(EPSILON, DELTA, 1.5, CLASSES, **common), 3
-        kernel = KernelRegressor(EPSILON, DELTA, (-1, 1), 2.0, 0.4, **common)
-        yield f"KernelRegressor, {strategy}", kernel, 0
+    yield from _entrants([entrant for entrant in OURS if entrant.variant in strategies])
     private: dict[str, Any] = {"x_bound": "private", "y_bound": "private", "invalid": "drop"}
     yield "LinearRegression, private bounds", LinearRegression(EPSILON, DELTA, **private), 0
 
 
 def _rivals(without: tuple[str, ...] = ()) -> Iterator[Model]:
-    for entrant in RIVALS:
-        if entrant.private and entrant.rival.__name__ not in without:
-            settings = {} if entrant.rival is TukeyEM else SETTINGS[entrant.task]
-            model = entrant.make(epsilon=EPSILON, delta=DELTA, invalid="drop", **settings)
-            yield f"rival {entrant.name}", model, 3 if entrant.task == "classification" else 0
+    return _entrants(RIVALS, without)
 
 
 def _families(ours: list[Model], rivals: list[Model]) -> Iterator[tuple[str, list[Model]]]:
     """One line of the table for each estimator with all its strategies, and one for all rivals."""
-    for kind in ("LinearRegression", "BayesClassifier", "KernelRegressor"):
+    for kind in dict.fromkeys(entrant.estimator.__name__ for entrant in OURS):
         found = [model for model in ours if model[0].startswith(kind)]
         yield f"{kind}, {len(found)} variant{'s' * (len(found) > 1)}", found
     yield f"rivals, {len(rivals)} of them", rivals

@@ -16,7 +16,6 @@ import eptr
 from .test_sklearn import ESTIMATORS, identity, target
 
 EVERY = pytest.mark.parametrize("estimator", ESTIMATORS, ids=identity)
-REGRESSORS = pytest.mark.parametrize("estimator", ESTIMATORS[3:], ids=identity)
 
 
 def rows(n=3000, seed=0):
@@ -301,6 +300,15 @@ def test_plan_needs_no_data(estimator):
     if estimator.strategy != "refined":
         assert plan.always_replies_from > plan.threshold > 0
     assert vars(estimator).keys() >= estimator.get_params().keys()
+
+
+@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if e.strategy == "refined"], ids=identity)
+def test_plans_know_who_is_protected(estimator):
+    def noise(**settings):
+        return clone(estimator).set_params(**settings).plan(n=8000, n_features=2).noise_scale
+
+    assert noise(rows_per_person=5) == pytest.approx(5.0 * noise(rows_per_person=1))
+    assert noise(neighbours="zero-out") < 0.75 * noise()
 
 
 def test_private_bounds_are_bought_from_the_budget():

@@ -31,7 +31,7 @@ def data(entrant, n=600, seed=0):
 
 
 def test_every_rival_and_form_is_in_the_catalogue():
-    listed = {(e.rival.__name__, e.form) for e in RIVALS}
+    listed = {(e.estimator.__name__, e.variant) for e in RIVALS}
     shipped = {(name, form) for name in rivals.__all__ for form in getattr(rivals, name)._variants[1]}
     assert listed == shipped
 
@@ -45,7 +45,7 @@ def test_the_guarantee_on_the_release_is_the_catalogue_s(entrant):
         1e-5 if entrant.guarantee == "approximate" or entrant.name == "PTR-literature" else 0.0
     )
     assert model.release_.private == entrant.private
-    assert (entrant.form in entrant.rival.faults) == (not entrant.private)
+    assert (entrant.variant in entrant.estimator.faults) == (not entrant.private)
     statement = model.privacy_statement()
     assert ("NO privacy" in statement) == (not entrant.private)
     assert statement.count("\n\n") == 1
@@ -62,14 +62,14 @@ RESTS = {
 def test_a_release_says_what_its_guarantee_rests_on(entrant):
     X, y = data(entrant)
     model = instance(entrant).fit(X, y)
-    found, rival = model.release_, entrant.rival
+    found, rival = model.release_, entrant.estimator
     reasons = {**rival.citations, **rival.unverified, **rival.faults}
-    assert found.theorem == reasons.get(entrant.form, "")
+    assert found.theorem == reasons.get(entrant.variant, "")
     assert found.basis == (
         "not verified"
-        if entrant.form in {**rival.unverified, **rival.faults}
+        if entrant.variant in {**rival.unverified, **rival.faults}
         else "cited"
-        if entrant.form in rival.citations
+        if entrant.variant in rival.citations
         else "proven"
     )
     assert (entrant.guarantee in ("none", "unverified")) == (found.basis == "not verified")
@@ -109,7 +109,7 @@ def test_a_form_that_is_not_private_warns_and_is_refused_by_a_ledger(entrant, tm
         pytest.raises(eptr.PrivacyError, match="not private"),
     ):
         model.fit(X, y)
-    assert "not private" in " ".join(inspect.getdoc(entrant.rival).split())
+    assert "not private" in " ".join(inspect.getdoc(entrant.estimator).split())
     assert len(eptr.Ledger(url).history("study")) == 1
 
 
@@ -136,7 +136,7 @@ def test_seeds_reproduce_and_rows_are_not_kept(entrant):
 
 @EVERY
 def test_missing_bounds_are_named(entrant):
-    if entrant.rival.__name__ == "TukeyEM":
+    if entrant.estimator.__name__ == "TukeyEM":
         return  # it needs none
     X, y = data(entrant)
     with pytest.raises(eptr.BoundError, match="_bound is missing"):
@@ -159,7 +159,7 @@ def test_rows_outside_the_bounds_and_constant_columns_are_no_reason_to_raise(ent
 
 # Noise on statistics: the loss of every call, given the same outputs, on neighbours that try hard.
 STATISTICS = {"NoisyStatistics", "DPNB", "AdaSSP", "DPGD", "FunctionalMechanism", "WaveletEstimator", "BinnedKernel"}
-SUMS = [e for e in RIVALS if e.private and e.rival.__name__ in STATISTICS]
+SUMS = [e for e in RIVALS if e.private and e.estimator.__name__ in STATISTICS]
 
 
 @pytest.mark.parametrize("entrant", SUMS, ids=lambda e: e.name)
@@ -180,7 +180,7 @@ def test_no_neighbour_costs_more_than_the_claim(entrant, p):
         assert (mu if entrant.guarantee == "pure" else epsilon) == 0.0
         worst = max(worst, used / limit)
     assert worst <= 1.0 + 1e-9
-    loose = entrant.form == "literature" or entrant.rival.__name__ in ("DPGD", "FunctionalMechanism")
+    loose = entrant.variant == "literature" or entrant.estimator.__name__ in ("DPGD", "FunctionalMechanism")
     assert loose or worst > 0.4  # the search is not idle
 
 

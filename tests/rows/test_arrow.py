@@ -52,7 +52,7 @@ def bad_sources(tmp_path):
     rows = table()
     holes = pa.array([None if i == 7 else 1.0 for i in range(N)])
     files = {
-        "missing column": (folder(tmp_path / "1", rows, table(1).drop_columns("b")), "3 columns"),
+        "missing column": (folder(tmp_path / "1", rows, table(1).drop_columns("b")), "not all have the same names"),
         "type change": (
             folder(tmp_path / "2", rows, with_column(rows, "b", rows["b"].cast("float32"))),
             "do not agree",

@@ -44,16 +44,7 @@ CASES = {
         domain=(-3, 3), y_bound=4.0, bandwidth=1.0, kernel="epanechnikov", strategy="paper", delta=1e-2
     ),
 }
-for entrant in RIVALS:
-    settings = {
-        "classification": {"x_bound": 3.0},
-        "regression": LINEAR,
-        "function": {"domain": (-3, 3), "y_bound": 4.0},
-    }[entrant.task]
-    if entrant.rival.__name__ == "BinnedKernel":
-        settings = settings | {"cells": 5}
-    if entrant.sums:
-        CASES[entrant.name] = entrant.make(**settings)
+CASES |= {entrant.name: entrant.example(3.0, 4.0) for entrant in RIVALS if entrant.sums}
 ENGINES = ["arrow files", "arrow table", "arrow stream", "polars", "duckdb", "dask frame", "dask array", "spark"]
 THROUGH_EXP = ("KernelRegressor", "WaveletEstimator")
 

@@ -14,7 +14,7 @@ from eptr.rows.memory import MemoryRows
 
 
 def refined(rows):
-    spending = Spending(Cost(1.0, 1e-6, "gaussian", 0.5), Unit("replace-one", 1), rows, random_state=3)
+    spending = Spending(Cost(1.0, 1e-2, "gaussian", 0.5), Unit(), rows, random_state=3)
     return refined_fit(rows, 2.0, 3.0, 0.7, spending).coefficients
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -11,29 +10,20 @@ from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
 from ..errors import InputError, positive
-from ..privacy.contribution import LabelledBall
 from ..privacy.mechanism import Proposal, Release, forecast_test
 from ..privacy.rung import ladder_rung
 from ..privacy.spending import Portion, Spending
 from ..rows.engine import Rows
 from .base import RADIUS_SHARE, private_radius, whole_number
-from .bayes_bounds import ClassRule, class_sums, from_centres, paper_rule, tight_rule
+from .bayes_bounds import ClassRule, class_sums, paper_rule, tight_rule
+from .bayes_refined import planned_noise, refined_means
 from .classifier import MeansClassifier, into_ball
 from .planning import Plan
-from .quantile import private_quantile, row_norms
+from .quantile import row_norms
 
 __all__ = ["BayesClassifier"]
 
 Array = NDArray[np.float64]
-
-# Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
-CENTRE_SHARE = 0.20
-SPREAD_SHARE = 0.06
-SPREAD_LEVEL = 0.70  # quantile of |x - c_y| at which the second pass clips ...
-SPREAD_RATE = 6.0  # ... or 1 - SPREAD_RATE/(sqrt(n) mu), whichever is larger: little noise needs little clipping
-ONCE = 0.1  # one pass is enough if its noise is this small against the sampling error of a mean of unit variance
-# No class is given less than this share of the rows when dividing by its noisy count.
-COUNT_FLOOR = 0.005
 
 
 @dataclass(eq=False, repr=False)
@@ -107,34 +97,9 @@ class BayesClassifier(MeansClassifier):
         if bound == "private":
             bound, left = private_radius(rows, row_norms, spending), spending.within(1.0 - RADIUS_SHARE)
         self.x_bound_ = float(bound)
-        whole = LabelledBall(self.x_bound_)
-        # Clear data need no second look: the noise of the first is below a tenth of the sampling error already.
-        once = left.scale(whole, 1.0) * math.sqrt(classes) < ONCE * math.sqrt(rows.n)
-        first_share, last_share = 1.0 if once else CENTRE_SHARE, 1.0 - CENTRE_SHARE - SPREAD_SHARE
-        first = class_sums(rows, classes, self.x_bound_)
-        counts, sums = left.noisy((first.counts, first.sums), whole, first_share)
-        floor = COUNT_FLOOR * rows.n
-        centres = into_ball(sums / np.maximum(counts, floor)[:, None], self.x_bound_)
-        if once:
-            self.means_, self.priors_ = centres, np.maximum(counts, floor) / np.maximum(counts, floor).sum()
-            value = np.column_stack([self.means_, self.priors_])
-            return spending.close(value, left.scale(whole, first_share) / rows.n * classes, "refined")
-        # Rows of a class sit around its centre: a private radius instead of the whole ball.
-        level = 1.0 - min(1.0 - SPREAD_LEVEL, SPREAD_RATE / (math.sqrt(rows.n) * left.mu))
-        radius = private_quantile(
-            rows, lambda x, y: row_norms(from_centres(x, y, centres), y), level,
-            low=self.x_bound_ * 2.0**-16, high=2.0 * self.x_bound_, spending=left, share=SPREAD_SHARE,
-        )  # fmt: skip
-        second = class_sums(rows, classes, radius, centres)
-        again, sums = left.noisy((second.counts, second.sums), LabelledBall(radius), last_share)
-        # The same counts were released twice: weight by precision.
-        first_square, last_square = left.share(first_share) ** 2, left.share(last_share) ** 2
-        weight = first_square / (first_square + last_square)
-        counts = np.maximum(weight * counts + (1.0 - weight) * again, floor)
-        self.means_ = centres + sums / counts[:, None]
-        self.priors_ = counts / counts.sum()
-        scale = left.scale(LabelledBall(radius), last_share) / rows.n * classes
-        return spending.close(np.column_stack([self.means_, self.priors_]), scale, "refined")
+        found = refined_means(rows, classes, self.x_bound_, left)
+        self.means_, self.priors_ = found.means, found.priors
+        return spending.close(np.column_stack([found.means, found.priors]), found.scale, "refined")
 
     def _fit_tested(self, rows: Rows, budget: Budget, spending: Spending) -> Release:
         classes, p = len(self.classes_), rows.n_features
@@ -184,8 +149,7 @@ class BayesClassifier(MeansClassifier):
             raise InputError("plan() needs x_bound as a number.")
         numbers = n_classes * n_features
         if self.strategy == "refined":
-            # Classes of equal size, rows clipped at the worst radius: the true noise is smaller.
-            scale = 2.0 * bound / (budget.mu * math.sqrt(1.0 - CENTRE_SHARE - SPREAD_SHARE)) * n_classes / n
+            scale = planned_noise(n, n_classes, bound, self._unit(), budget.mu)
             return Plan("refined", n, n_features, "", scale, numbers * scale**2, 0.0, 0.0, 0.0)
         rule = self._rule(n, n_classes, bound)
         forecast = forecast_test(self.strategy, budget.epsilon, budget.delta)

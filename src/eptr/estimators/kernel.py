@@ -19,7 +19,7 @@ from ..rows.engine import Rows
 from .base import RADIUS_SHARE, NoisyScore, PrivateEstimator, private_radius, whole_number
 from .kernel_design import Design, pairs, y_range
 from .kernel_features import KERNELS
-from .kernel_function import KernelSums, read_function, release_sums
+from .kernel_function import KernelSums, planned_noise, read_function, release_sums
 from .kernel_queries import query_rule, query_sums
 from .planning import Plan
 from .predicting import numbers_of, predictions
@@ -177,7 +177,7 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
             raise InputError("plan() needs y_bound as a number or a range.")
         rule = query_rule(model.strategy, model._design, n, model.c0, model.rows_per_person)
         if model.strategy == "refined":
-            scale = 2.0 * model._design.features().inflation(n) * model.rows_per_person / budget.mu
+            scale = planned_noise(model._design, n, self._unit(), budget.mu)
             # At a point of average density the degree is n Π h integral / volume.
             answer = model.y_radius_ * scale / (rule.threshold / model.c0)
             return Plan("refined", n, n_features, "", answer, answer**2, 0.0, 0.0, 0.0)

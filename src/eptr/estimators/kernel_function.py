@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from ..privacy.contribution import Shape
 from ..privacy.spending import Portion
+from ..privacy.unit import Unit
 from ..rows.engine import Rows
 from ..rows.namespace import like, namespace
 from .kernel_design import Design
 from .linear_refined import refined_fit
 from .quantile import private_quantile
 
-__all__ = ["KernelSums", "read_function", "release_sums"]
+__all__ = ["KernelSums", "planned_noise", "read_function", "release_sums"]
 
 Array = NDArray[np.float64]
 
@@ -60,9 +61,18 @@ def release_sums(rows: Rows, design: Design, trend: bool, spending: Portion) -> 
         return (features.sums(design.inside(x), namespace(x).clip(residual / radius, -1.0, 1.0), n, keep),)
 
     (sums,) = rows.sum(block)
-    # Proven in kernel_features.md, counts: together 2 sqrt(1 + r) apart, and sqrt 2 from nothing.
-    pair = Shape(2.0 * features.inflation(n), math.sqrt(2.0))
+    pair = _pair(features, n)
     return KernelSums(line, radius, spending.noisy(sums, pair, kernel_share), spending.scale(pair, kernel_share))
+
+
+def _pair(features: Any, n: int) -> Shape:
+    """Both sums together: rows are 2 sqrt(1 + r) apart, and sqrt 2 from nothing. proof: function"""
+    return Shape(2.0 * features.inflation(n), math.sqrt(2.0))
+
+
+def planned_noise(design: Design, n: int, unit: Unit, mu: float) -> float:
+    """Noise on a number of the two sums."""
+    return _pair(design.features(), n).scale(unit, mu)
 
 
 def along(line: Array, design: Design, x: Any) -> Any:

@@ -20,7 +20,7 @@ from .base import RADIUS_SHARE, private_radius, whole_number
 from .inference import Summary, dominated, standard_errors, summarise
 from .linear_bounds import SafetyRule, moments, paper_rule, smallest_eigenvalue, solve, tight_rule
 from .linear_model import LinearModel
-from .linear_refined import refined_fit
+from .linear_refined import planned_noise, refined_fit
 from .planning import Plan
 from .quantile import row_norms, target_sizes
 
@@ -193,9 +193,7 @@ class LinearRegression(LinearModel):
             raise InputError("plan() needs x_bound and y_bound as numbers.")
         p = n_features + bool(self.fit_intercept)
         if self.strategy == "refined":
-            # Rough: residuals of a third of y_bound, columns of unit size, gradients clipped at 1.5 times their typical size,
-            # and at least 38 % of the budget on the last step.
-            scale = 2.0 * 1.5 * math.sqrt(p) * float(bounds[1]) / 3.0 / (n * budget.mu * math.sqrt(0.38))
+            scale = planned_noise(n, p, float(bounds[1]), self._unit(), budget.mu)
             return Plan("refined", n, n_features, "", scale, p * scale**2, 0.0, 0.0, 0.0)
         rule, _ = self._rule(n, n_features, float(bounds[0]), float(bounds[1]))
         forecast = forecast_test(self.strategy, budget.epsilon, budget.delta)

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from ..privacy.contribution import Ball, Box, Interval, Outer
 from ..privacy.spending import Portion
+from ..privacy.unit import Unit
 from ..rows.engine import Rows
 from ..rows.exact import shrink_factors, sum_grid, toward_zero
 from ..rows.namespace import like, namespace, squares, whole
 from .linear_bounds import moments
 from .quantile import private_quantile
 
-__all__ = ["RefinedFit", "refined_fit"]
+__all__ = ["RefinedFit", "planned_noise", "refined_fit"]
 
 Array = NDArray[np.float64]
 
@@ -59,11 +60,9 @@ def refined_fit(rows: Rows, x_bound: float, y_bound: float, constant: float | No
     n, p = rows.n, rows.n_features + (constant is not None)
     norm = math.hypot(x_bound, constant or 0.0)
     clarity = math.sqrt(n) * spending.mu
-    steps = next(count for below, count in STEPS if clarity < below)
+    step_shares = _step_shares(clarity)
+    steps = len(step_shares)
     warm = steps == 1
-    start_share = CROSS_SHARE if warm else QUANTILE_SHARE
-    weights = GROWTH ** np.arange(steps)
-    step_shares = (1.0 - GRAM_SHARE - SQUARE_SHARE - start_share - SPREAD_SHARE) * weights / weights.sum()
 
     outer, square_of_y = Outer(norm, p), Interval(0.0, y_bound**2)
     gram_noise, square_noise = spending.scale(outer, GRAM_SHARE), spending.scale(square_of_y, SQUARE_SHARE)
@@ -115,6 +114,20 @@ def refined_fit(rows: Rows, x_bound: float, y_bound: float, constant: float | No
     return RefinedFit(
         whitening @ phi, gram, whitening, tuple(scales), spread, slope, shrink, floored, gram_noise, mean_square
     )
+
+
+def _step_shares(clarity: float) -> Array:
+    """What each step costs; their number follows from sqrt(n) mu alone."""
+    steps = next(count for below, count in STEPS if clarity < below)
+    start_share = CROSS_SHARE if steps == 1 else QUANTILE_SHARE
+    weights = GROWTH ** np.arange(steps)
+    return np.asarray((1.0 - GRAM_SHARE - SQUARE_SHARE - start_share - SPREAD_SHARE) * weights / weights.sum())
+
+
+def planned_noise(n: int, p: int, y_bound: float, unit: Unit, mu: float) -> float:
+    """Noise on a coefficient of a column of unit size, if residuals are a third of y_bound and clipped at 1.5 times that."""
+    clip = Ball(1.5 * math.sqrt(p) * y_bound / 3.0)
+    return clip.scale(unit, mu * math.sqrt(_step_shares(math.sqrt(n) * mu)[-1])) / n
 
 
 def _round_public(values: Array, bits: int) -> Array:

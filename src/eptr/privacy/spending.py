@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import LedgerError, PrivacyError
 from .contribution import Absolute, Contribution
-from .mechanism import Cost, Proposal, Release, reply, reply_at_rung
+from .mechanism import BASES, Cost, Proposal, Release, forecast_test, reply, reply_at_rung
 from .noise import NoiseSource, noise_source
 from .unit import Unit
 
@@ -159,13 +159,14 @@ class Spending(Portion):
 
     def test(self, proposal: Proposal, strategy: str, epsilon: float, delta: float) -> Release:
         """One of the tests that were paid for: propose, test, release. proof: tests"""
-        return reply(proposal, epsilon, delta, strategy, self._one_test())
+        return reply(proposal, epsilon, delta, strategy, self._one_test(strategy, epsilon, delta))
 
     def test_at_rung(
         self, estimate: Callable[[], Array], rung: int, sensitivity: float, epsilon: float, delta: float
     ) -> Release:
         """The tight test where the rung is known; the estimate is computed only if the coin says reply."""
-        return reply_at_rung(estimate, rung, sensitivity, epsilon, delta, self._one_test())
+        noise = self._one_test("tight", epsilon, delta)
+        return reply_at_rung(estimate, rung, sensitivity, epsilon, delta, noise)
 
     def idle(self, shape: Any, *, anew: bool = False) -> Array:
         """Standard normal numbers that no row enters, for published fallbacks; ``anew`` starts a seed from its beginning."""
@@ -174,7 +175,7 @@ class Spending(Portion):
 
     def by_its_own_theorem(self) -> NoiseSource:
         """The source itself, for methods that are neither sums nor tests; only where the claim says so. proof: own"""
-        if self.cost.basis == "proven":
+        if self.cost.basis not in BASES[1:]:
             raise PrivacyError("only a method that is cited or not verified may draw by a theorem of its own.")
         return self._source()
 
@@ -185,9 +186,14 @@ class Spending(Portion):
             self.cost, self.protected.relation,
         )  # fmt: skip
 
-    def _one_test(self) -> NoiseSource:
+    def _one_test(self, strategy: str, epsilon: float, delta: float) -> NoiseSource:
         if self._tests < 1:
             raise PrivacyError("this fit has made all the tests that it pays for; nothing more was drawn.")
+        asked, paid = forecast_test(strategy, epsilon, delta).cost, self.cost
+        same = (asked.kind, asked.mu, asked.p0) == (paid.kind, paid.mu, paid.p0)
+        within = max(epsilon * paid.parts / paid.epsilon, delta * paid.parts / paid.delta) <= 1.0 + 1e-14
+        if not same or not within:
+            raise PrivacyError("this test is not one of those that the fit pays for; nothing more was drawn.")
         noise = self._source()
         self._tests -= 1
         return noise

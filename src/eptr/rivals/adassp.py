@@ -66,8 +66,8 @@ class AdaSSP(LinearRival):
             cost = self._gaussian_cost_of(math.sqrt(1.0 + 2.0 + 4.0) / s)  # proof: published
             margin = R * R * level / (budget.epsilon / 3.0)
             ridge = R * R * math.sqrt(p * level * log_size) / (budget.epsilon / 3.0)
-        sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=self.form == "repaired")
         spending = self._open(cost, problem.rows)
+        sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=self.form == "repaired")
         low = max(float(spending.draw(np.array(smallest_eigenvalue(sums.gram)), computed, mus[0])) - margin, 0.0)
         if self.form == "repaired":
             gram = spending.draw(sums.gram, gram_is, mus[1])

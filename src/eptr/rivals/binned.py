@@ -81,8 +81,8 @@ class BinnedKernel(FunctionRival):
             sums = np.bincount(index, weights=target if weight is None else target * weight, minlength=size)
             return sums.astype(float), np.bincount(index, weights=weight, minlength=size).astype(float)
 
-        sums, counts = rows.sum(on_host(block))
         spending, joint = self._open(self._gaussian_cost(budget), rows), Shape(2.0, math.sqrt(2.0))
+        sums, counts = rows.sum(on_host(block))
         scale = joint.scale(spending.unit, spending.mu)
         self.sums_, self.counts_ = spending.draw(np.stack([sums, counts]), joint, spending.mu)  # proof: joint
         return self._released(np.stack([self.sums_, self.counts_]), scale, spending)

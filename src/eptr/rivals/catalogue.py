@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
+from ..estimators.catalogue import Entrant
 from .adassp import AdaSSP
 from .binned import BinnedKernel
 from .dpgd import DPGD
@@ -17,30 +15,7 @@ from .ptr import PTR
 from .tukey import TukeyEM
 from .wavelet import WaveletEstimator
 
-__all__ = ["RIVALS", "Entrant"]
-
-
-@dataclass(frozen=True, slots=True)
-class Entrant:
-    """A rival in one form: what it estimates, its guarantee, and whether its statistics are sums over rows."""
-
-    rival: Any
-    form: str
-    task: str  # "classification", "regression" or "function"
-    guarantee: str  # "pure", "approximate", "unverified" (delta = 0, in real numbers only) or "none"
-    sums: bool = True
-
-    @property
-    def name(self) -> str:
-        return f"{self.rival.__name__}-{self.form}"
-
-    @property
-    def private(self) -> bool:
-        return self.guarantee != "none"
-
-    def make(self, **settings: Any) -> Any:
-        """An instance of this form."""
-        return self.rival(form=self.form, **settings)
+__all__ = ["RIVALS"]
 
 
 RIVALS = [
@@ -62,8 +37,8 @@ RIVALS = [
     Entrant(FunctionalMechanism, "literature", "regression", "pure"),
     Entrant(DPJL, "repaired", "regression", "approximate"),
     Entrant(DPJL, "literature", "regression", "approximate"),
-    Entrant(TukeyEM, "repaired", "regression", "approximate", sums=False),
+    Entrant(TukeyEM, "repaired", "regression", "approximate", sums=False, takes_bounds=False),
     Entrant(WaveletEstimator, "repaired", "function", "approximate"),
     Entrant(WaveletEstimator, "literature", "function", "pure"),
-    Entrant(BinnedKernel, "repaired", "function", "approximate"),
+    Entrant(BinnedKernel, "repaired", "function", "approximate", needs={"cells": 5}),
 ]

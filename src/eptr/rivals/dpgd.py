@@ -86,8 +86,8 @@ class DPGD(LinearRival):
             scale = published / budget.epsilon
             cost = self._gaussian_cost_of(diameter * math.sqrt(steps) / scale)  # proof: published
             mu = diameter / scale * (1.0 - 1e-15)
-        sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=self.form == "repaired")
         spending = self._open(cost, problem.rows)
+        sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=self.form == "repaired")
         theta = np.zeros(p)
         for _ in range(steps):
             theta = theta + eta / n * spending.draw(sums.cross - sums.gram @ theta, score, mu)

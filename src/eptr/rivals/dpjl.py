@@ -66,12 +66,11 @@ class DPJL(LinearRival):
         square = problem.radius**2 + problem.y_bound**2  # B^2
         r = checked_count("sketch", self.sketch) or self._sketch_rows(problem, budget, square)
         ridge = _ridge(budget, square, r)
+        spending = self._open(Cost(budget.epsilon, budget.delta, "basic", 0.0), problem.rows)
         sums = moments(
             problem.rows, problem.x_bound, problem.y_bound, problem.constant, weighted=self.form == "repaired"
         )
         whole = np.block([[sums.gram, sums.cross[:, None]], [sums.cross[None, :], np.atleast_2d(sums.square)]])
-        cost = Cost(budget.epsilon, budget.delta, "basic", 0.0)
-        spending = self._open(cost, problem.rows)
         noise = spending.by_its_own_theorem()
         # proof: theorem
         doubt = float(noise.laplace(np.array(0.0), 4.0 * square / budget.epsilon))

@@ -66,8 +66,8 @@ class DPNB(ClassRival):
     def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
         share, floor = positive("count_share", self.count_share, below=1.0), positive("floor", self.floor, below=1.0)
         K, p = len(self.classes_), rows.n_features
-        sums = class_sums(rows, K, radius)
         spending = self._open(self._pure_cost(), rows)
+        sums = class_sums(rows, K, radius)
         if self.form == "literature":
             noise = spending.by_its_own_theorem()
             each = budget.epsilon / 2.0 / (K * p)

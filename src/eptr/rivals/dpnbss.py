@@ -83,9 +83,9 @@ class DPNBSS(ClassRival):
             share = 0.5
         K, p = len(self.classes_), rows.n_features
         cost = Cost(budget.epsilon, budget.delta, "basic", 0.0) if self.form == "gaussian" else self._pure_cost()
+        spending = self._open(cost, rows)
         sums = class_sums(rows, K, radius)
         means = sums.sums / np.maximum(sums.counts, 1.0)[:, None]
-        spending = self._open(cost, rows)
         noise = spending.by_its_own_theorem()
         counts = noise.laplace(sums.counts, 2.0 / (share * budget.epsilon) * (1.0 + 1e-12))
         width = 2.0 * radius * (1.0 + 1e-9)

@@ -58,8 +58,8 @@ class FunctionalMechanism(LinearRival):
         repaired = self.form == "repaired"
         sensitivity = p + 1.0 + 2.0 * math.sqrt(p) if repaired else 2.0 * (p + 1.0) ** 2  # proof: coefficients
         limit = None if self.coef_bound is None else positive("coef_bound", self.coef_bound)
-        sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=repaired)
         spending, reach = self._open(self._pure_cost(), problem.rows), Absolute(sensitivity, 0.5 * sensitivity)
+        sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=repaired)
         scale = spending.laplace_scale(reach)
         upper = np.triu_indices(p, 1)
         # As published noise goes on the coefficients of the polynomial, where theta_i theta_j has 2 M_ij and theta_i 2 b_i.

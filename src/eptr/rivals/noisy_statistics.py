@@ -50,8 +50,8 @@ class NoisyStatistics(ClassRival):
 
     def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
         floor = positive("floor", self.floor, below=1.0) * rows.n
-        sums = class_sums(rows, len(self.classes_), radius)
         spending, joint = self._open(self._gaussian_cost(budget), rows), LabelledBall(radius)
+        sums = class_sums(rows, len(self.classes_), radius)
         counts, totals = spending.draw((sums.counts, sums.sums), joint, spending.mu)  # proof: joint
         counts = np.maximum(counts, floor)
         means = into_ball(totals / counts[:, None], radius)

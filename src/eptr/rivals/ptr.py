@@ -63,11 +63,10 @@ class PTR(ClassRival):
         )  # the prior is released as weight * prior, so that its noise is small
         move = math.hypot(2.0 * radius / b, 2.0 * radius / (b + 1.0), math.sqrt(2.0) * weight / n)
         alpha = move * (1.0 + 1e-12) + 1e-14 * (radius * math.sqrt(K) + weight)
+        spending = self._open(forecast_test("ptr", budget.epsilon, budget.delta).cost, rows)
         sums = class_sums(rows, K, radius)
         distance = max(0.0, float(sums.counts.min()) - b + 1.0)  # proof: distance
         value = np.append((sums.sums / np.maximum(sums.counts, 1.0)[:, None]).ravel(), weight * sums.counts / n)
-        cost = forecast_test("ptr", budget.epsilon, budget.delta).cost
-        spending = self._open(cost, rows)
         if self.form == "repaired":
             found = spending.test(Proposal(value, alpha, distance), "ptr", budget.epsilon, budget.delta)
             replied, noisy, scale = found.replied, found.value, found.noise_scale

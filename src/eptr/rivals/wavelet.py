@@ -84,18 +84,17 @@ class WaveletEstimator(FunctionRival):
             features = toward_zero(features, grid)
             return features.T @ toward_zero(frame.target(y), grid), features.sum(axis=0)
 
+        spending = self._open(self._pure_cost() if literature else self._gaussian_cost(budget), rows)
         sums, degrees = rows.sum(on_host(block))
         if literature:
-            spending = self._open(self._pure_cost(), rows)
             # On the scale of unit features: a cell's value is D/n times its sum. proof: literature
-            published = Absolute(6.0, margin=0.0)
+            published = Absolute(6.0)
             self.sums_, self.counts_ = spending.laplace(sums, published), np.full(count, n / count)
             return self._released(self.sums_, spending.laplace_scale(published), spending)
         # Counts are free where features are non-negative; cosines may be opposite, which costs sqrt 2. proof: joint
         # A row alone moves the pair by its own size, at most sqrt 2, or 1 where the counts are not released.
         inflation = 1.0 if self.uniform_ or self.basis_ == "haar" else math.sqrt(2.0)
         pair = Shape(2.0 * inflation * (1.0 + 1e-9), (1.0 if self.uniform_ else math.sqrt(2.0)) * (1.0 + 1e-9))
-        spending = self._open(self._gaussian_cost(budget), rows)
         noisy = spending.noisy(sums if self.uniform_ else np.stack([sums, degrees]), pair)
         self.sums_, self.counts_ = (noisy, self._uniform_counts(n, len(sums))) if self.uniform_ else noisy
         return self._released(np.stack([self.sums_, self.counts_]), spending.scale(pair, 1.0), spending)

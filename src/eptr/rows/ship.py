@@ -6,6 +6,7 @@ as Arrow, and scipy for kernels.
 
 from __future__ import annotations
 
+import sys
 from asyncio import CancelledError
 from collections.abc import Callable
 from functools import wraps
@@ -25,8 +26,7 @@ def packed(task: Any, pickler: Any = None, *, whole: bool = True) -> bytes:
 
     ``whole=False`` is for fitted models, which are classes with all that hangs on them: they need eptr over there.
     """
-    import eptr
-
+    ours = sys.modules[__name__.partition(".")[0]]
     if pickler is None:
         import cloudpickle
 
@@ -34,14 +34,14 @@ def packed(task: Any, pickler: Any = None, *, whole: bool = True) -> bytes:
     if not whole:
         return bytes(pickler.dumps(task))
     with _REGISTRY:
-        known = eptr.__name__ in pickler.list_registry_pickle_by_value()
+        known = ours.__name__ in pickler.list_registry_pickle_by_value()
         if not known:
-            pickler.register_pickle_by_value(eptr)
+            pickler.register_pickle_by_value(ours)
         try:
             return bytes(pickler.dumps(task))
         finally:
             if not known:
-                pickler.unregister_pickle_by_value(eptr)
+                pickler.unregister_pickle_by_value(ours)
 
 
 def engine_errors(engine: str) -> Callable[[Asked], Asked]:
