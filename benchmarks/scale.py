@@ -65,7 +65,7 @@ def estimator(model):
 
 def one(path, model):
     """A fit (or a read) in this fresh process: seconds of every pass and peak memory of it and its children, as JSON."""
-    from eptr.rows.sources import open_table
+    from eptr.rows.arrow import open_arrow
     from eptr.rows.table import Columns, TableRows
 
     class Timed(TableRows):
@@ -89,7 +89,7 @@ def one(path, model):
         passes = passes[1:]
     else:
         labels = np.array([0, 1]) if model.startswith("bayes") else None
-        rows = Timed(open_table(path), Columns(COLUMNS, "y" if labels is None else "label", labels))
+        rows = Timed(open_arrow(path), Columns(COLUMNS, "y" if labels is None else "label", labels))
         estimator(model).fit(rows, None)
     seconds = time.perf_counter() - start
     done.set()

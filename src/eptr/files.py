@@ -26,6 +26,7 @@ from .rows.engine import Engine, Partial, Pass
 from .rows.memory import MemoryRows
 from .rows.sources import open_path
 from .rows.table import Table, TableRows
+from .rows.task import target_kind
 
 __all__ = ["FileModel", "open_data", "read_csv"]
 
@@ -213,7 +214,7 @@ class _CsvRows(Engine):
     def __init__(self, data: dict[str, NDArray[Any]], layout: ScaledColumns, drop_invalid: bool) -> None:
         self.data, self.layout, self.drop_invalid = data, layout, drop_invalid
         self.n, self.n_features = len(data[layout.target]), layout.n_features
-        self.classes, self.codes = layout.classes, layout.classes is not None
+        self.classes, self.target = layout.classes, target_kind(layout.target, layout.classes)
 
     @cached_property
     def _scaled(self) -> MemoryRows:

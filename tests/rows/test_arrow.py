@@ -10,8 +10,8 @@ import pyarrow.parquet as parquet
 import pytest
 
 import eptr
-import eptr.rows.arrow as arrow_engine
-from eptr.rows.sources import open_path, open_table
+from eptr.rows.arrow import open_arrow
+from eptr.rows.sources import open_path
 from eptr.rows.table import Columns, TableRows
 
 from .clusters import seeded
@@ -103,24 +103,12 @@ def test_an_exhausted_budget_is_refused_before_the_first_pass(tmp_path, ledger):
             Watched.passes += 1
             return super().sum(fn)
 
-    rows = Watched(open_table(table()), Columns(["a", "b"], "t"))
+    rows = Watched(open_arrow(table()), Columns(["a", "b"], "t"))
     with pytest.raises(eptr.BudgetError):
         model(ledger, epsilon=5.0).fit(rows, None)
     assert Watched.passes == 0
     model(ledger, epsilon=0.5).fit(rows, None)
     assert Watched.passes > 1
-
-
-def test_rows_that_change_between_passes_are_noticed(tmp_path):
-    path = folder(tmp_path / "1", table())
-    rows = TableRows(open_table(path), Columns(["a", "b"], "t"))
-    rows.check()
-    parquet.write_table(table(1, N // 2), path / "part-0.parquet")
-    with pytest.raises(eptr.InputError, match=r"changes while it is read|cannot be read any more"):
-        rows.sum(lambda x, y, keep: (x.sum(axis=0),))
-    (path / "part-0.parquet").unlink()
-    with pytest.raises(eptr.InputError, match="cannot be read any more"):
-        rows.sum(lambda x, y, keep: (x.sum(axis=0),))
 
 
 def test_a_stream_that_ends_after_one_pass_is_noticed():
@@ -191,35 +179,7 @@ def test_datasets_with_filters_partitions_and_other_formats(tmp_path):
     found = eptr.LinearRegression(x_bound=3000.0, y_bound=4.0).fit(tmp_path / "2", "t")
     assert sorted(found.feature_names_in_) == ["a", "b", "year"]
     feather.write_feather(rows, str(tmp_path / "rows.feather"))
-    assert open_table(tmp_path / "rows.feather").count() == N
-
-
-def test_processes_and_threads_agree(tmp_path, monkeypatch):
-    path = folder(tmp_path / "1", *(table(k) for k in range(6)))
-    found = []
-    for limit in (0, 10**12):
-        monkeypatch.setattr(arrow_engine, "_PROCESSES_FROM", limit)
-        with seeded():
-            found.append(model(random_state=0).fit(path, "t"))
-    np.testing.assert_array_equal(found[0].coef_, found[1].coef_)
-    np.testing.assert_array_equal(found[0].predict(path), found[1].predict(path))
-    monkeypatch.setattr(arrow_engine, "_PROCESSES_FROM", 0)
-    with pytest.raises(eptr.InputError, match="NaN"):
-        model().fit(folder(tmp_path / "2", table(), with_column(table(), "b", pa.array([np.nan] * N))), "t")
-
-
-def test_a_killed_process_is_a_typed_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(arrow_engine, "_PROCESSES_FROM", 0)
-    rows = TableRows(open_table(folder(tmp_path / "1", *(table(k) for k in range(6)))), Columns(["a", "b"], "t"))
-
-    def die(x, y, keep):
-        import os
-        import signal
-
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    with pytest.raises(eptr.EngineError, match="killed"):
-        rows.sum(die)
+    assert open_arrow(tmp_path / "rows.feather").count() == N
 
 
 def test_predict_says_what_is_missing(tmp_path):
@@ -257,15 +217,6 @@ def test_score_takes_the_name_of_the_target(kind, tmp_path):
     assert fitted.score(source, "t") == pytest.approx(wanted)
     with pytest.raises(eptr.InputError, match="columns of X"):
         fitted.score(source, "nothing")
-
-
-def test_an_index_that_pandas_stored_and_folders_above_a_file_are_no_features(tmp_path):
-    frame = table().to_pandas()
-    (tmp_path / "run=3").mkdir()
-    frame[frame.a > 0].to_parquet(tmp_path / "run=3" / "rows.parquet")
-    assert open_table(tmp_path / "run=3" / "rows.parquet").columns == ["a", "b", "t"]
-    assert open_table(pa.Table.from_pandas(frame[frame.a > 0])).columns == ["a", "b", "t"]
-    assert sorted(open_table(tmp_path).columns) == ["a", "b", "run", "t"]
 
 
 def test_odd_label_columns():

@@ -12,31 +12,26 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..accounting.budget import Budget
 from ..accounting.ledger import Account, open_account
 from ..errors import (
     BoundError,
-    DomainError,
     InputError,
     NoReplyWarning,
     NotPrivateWarning,
     SettingsWarning,
-    no_column,
     sensible,
 )
 from ..privacy.mechanism import Cost, Release
 from ..privacy.spending import Portion, Spending
 from ..privacy.unit import Unit
-from ..rows.engine import Engine, Rows
-from ..rows.ingest import frame_columns, matrix, numbers
-from ..rows.memory import MemoryRows
-from .elsewhere import rows_elsewhere
-from .predicting import ReadyRows
+from ..rows.engine import Rows
+from ..rows.engines import open_rows
+from ..rows.memory import unquoted
+from ..rows.task import Task
 from .quantile import private_quantile
 
 __all__ = ["NoisyScore", "PrivateEstimator"]
@@ -129,9 +124,6 @@ class PrivateEstimator(_Declared):
         for name in [k for k in vars(self) if k.endswith("_") and not k.startswith("_")]:
             delattr(self, name)
 
-    def _validated(self, *arrays: Any, **options: Any) -> Any:
-        return validated(self, *arrays, dtype=(np.float64, np.float32), ensure_all_finite=False, **options)
-
     def _bound(self, name: str, advice: str) -> float | str:
         value = getattr(self, name)
         if value is None:
@@ -147,76 +139,27 @@ class PrivateEstimator(_Declared):
             raise BoundError(f"{name} must be one finite number above 0{offer}, got {value!r}.")
         return sensible(name, float(value))
 
-    def _table(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Split a table with named columns when ``y`` is the name of its target."""
-        if isinstance(y, str):
-            if not hasattr(X, "columns"):
-                raise InputError(f"y={y!r} names a column, so X must be a table with named columns.")
-            if len(set(X.columns)) != len(X.columns):
-                raise InputError("X must have columns of different names.")
-            if y not in list(X.columns):
-                raise InputError(no_column(f"y={y!r}", len(X.columns)))
-            features = [c for c in X.columns if c != y]
-            return X[features], X[y]
-        return X, y
-
-    def _elsewhere(self, X: Any, y: Any, labels: Any = None) -> Rows | None:
-        """Rows that are not an array or a frame in memory: files, Arrow, Dask, Spark, arrays of other libraries."""
-        found = rows_elsewhere(X, y, labels, drop=self.invalid == "drop")
-        if found is None:
-            return None
-        rows, names = found
-        self.n_features_in_ = rows.n_features
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        return self._watched(rows)
-
     def _regression_rows(self, X: Any, y: Any) -> Rows:
-        elsewhere = self._elsewhere(X, y)
-        if elsewhere is not None:
-            return elsewhere
-        X, y = self._in_memory(X, y)
-        return self._watched(MemoryRows(X, numbers(y), drop_invalid=self.invalid == "drop"))
+        return self._rows(X, y, Task("numbers", drop_invalid=self.invalid == "drop"))
 
-    def _in_memory(self, X: Any, y: Any) -> tuple[NDArray[Any], Any]:
-        """A checked matrix, each cell read by itself, and a column of as many targets, not yet read."""
-        X, y = self._table(X, y)
-        ready = matrix(X)
-        if isinstance(X, np.ndarray) and X.dtype.kind == "c" and self.invalid == "raise":
-            self._failed_check()
-            raise DomainError("X must be real. Complex data not supported: pass real and imaginary parts as columns.")
-        x = self._validated(X if ready is None else ready)
-        if ready is not None and hasattr(X, "columns"):
-            validated(self, X, skip_check_array=True)  # the names of its columns
-        if hasattr(y, "__array__") and not hasattr(y, "__len__"):
-            y = np.asarray(y)
-        if y is None or isinstance(y, (str, bytes, dict)) or not hasattr(y, "__len__"):
-            self._validated(x, y if y is None else 0.0)
-        shape: tuple[int, ...] = getattr(y, "shape", (len(y),))
-        if len(shape) == 2 and shape[1] == 1:
-            warnings.warn(
-                "A column-vector y was passed when a 1d array was expected; pass y.ravel(), or one column of the frame.",
-                DataConversionWarning,
-                stacklevel=5,
-            )
-            y, shape = frame_columns(y)[0] if hasattr(y, "columns") else y[:, 0], shape[:1]
-        if tuple(shape) != (len(x),):
-            raise InputError(f"y must have one value per row of X, shape ({len(x)},), got shape {tuple(shape)}.")
-        return x, y
+    def _rows(self, X: Any, y: Any, task: Task) -> Rows:
+        """Rows that tell the ledger if they fail their check, what is public about them, and warnings about their number."""
+        rows = open_rows(X, y, task, self._failed_check)
+        self.n_features_in_ = rows.n_features
+        if rows.names is not None:
+            self.feature_names_in_ = np.array(rows.names, dtype=object)
+        if rows.classes is not None:
+            self.classes_ = rows.classes
+        self.rows_per_person_ = self.rows_per_person
+        for text in public_warnings(rows.n, rows.n_features, self.delta):
+            warnings.warn(text, SettingsWarning, stacklevel=5)
+        return rows
 
     def _failed_check(self) -> None:
         """A failed check is an answer about the rows: the ledger is told before the caller is."""
         account = self._account()
         if account is not None:
             account.failed_check(self._variant)
-
-    def _watched(self, rows: Engine) -> Rows:
-        """Rows that tell the ledger if they fail their check, and public warnings about their number."""
-        rows.on_fault = self._failed_check
-        self.rows_per_person_ = self.rows_per_person
-        for text in public_warnings(rows.n, rows.n_features, self.delta):
-            warnings.warn(text, SettingsWarning, stacklevel=5)
-        return rows
 
     def _unit(self) -> Unit:
         """Who is protected; checked."""
@@ -270,21 +213,6 @@ class PrivateEstimator(_Declared):
                 stacklevel=4,
             )
 
-    def _predict_rows(self, X: Any) -> NDArray[np.float64]:
-        check_is_fitted(self, "release_")
-        # In one order of memory: a product must not depend on where the rows came from.
-        return (
-            X.x if isinstance(X, ReadyRows) else np.ascontiguousarray(validated(self, X, reset=False, dtype=np.float64))
-        )
-
-    def _output_type(self, method: str) -> Any:
-        """dtype of one prediction, for results that are computed later."""
-        if method != "predict":
-            raise InputError(
-                f"{method} needs rows in memory: use predict, or map {method} over the parts of X yourself."
-            )
-        return getattr(self, "classes_", np.zeros(0)).dtype
-
     def to_json(self) -> str:
         """The fitted private model as versioned JSON text; holds no row and may be published."""
         from ..persistence import to_json
@@ -306,24 +234,7 @@ def private_radius(rows: Rows, statistic: Any, spending: Portion) -> float:
 
 def validated(estimator: Any, *arrays: Any, **options: Any) -> Any:
     """scikit-learn's validation, without its habit of quoting the offending rows."""
-    try:
-        return validate_data(estimator, *arrays, **options)
-    except (TypeError, ValueError) as error:
-        text = str(error)
-        fix = next((fix for sign, fix in _FIXES.items() if sign in text), None)
-        if fix is None:
-            raise
-    # Raised outside the handler, so that the original text is not even in the context.
-    raise InputError(fix)
-
-
-# What scikit-learn's messages start with when they go on to print data, and what to say instead.
-_FIXES = {
-    "could not convert": "X and y must hold numbers only; encode text columns with eptr.PublicEncoder.",
-    "got 1D array": "X must be a table, got a 1-D array. Reshape your data: X.reshape(-1, 1) for one column.",
-    "got scalar array": "X must be a table, got a single number. Reshape your data: X.reshape(1, -1) for one row.",
-    "do not have a common DType": "X must hold numbers only; turn dates into numbers first.",
-}
+    return unquoted(validate_data, estimator, *arrays, **options)
 
 
 def public_warnings(n: int, features: int, delta: float) -> list[str]:

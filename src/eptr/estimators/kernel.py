@@ -22,7 +22,7 @@ from .kernel_features import KERNELS
 from .kernel_function import KernelSums, planned_noise, read_function, release_sums
 from .kernel_queries import query_rule, query_sums
 from .planning import Plan
-from .predicting import numbers_of, takes_tables
+from .predicting import numbers_of, predictions
 from .quantile import target_sizes
 
 __all__ = ["KernelRegressor"]
@@ -189,17 +189,18 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
             model.strategy, n, n_features, "kernel degree", scale, scale**2, rule.threshold, certain, budget.delta
         )
 
-    @takes_tables
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any) -> Any:
         """The released function, anywhere, at no further cost; for "tight" and "paper" the nearest query's answer."""
-        X = self._predict_rows(X)
+        return predictions(self, X)
+
+    def _predict(self, x: Array) -> Array:
         if self.release_.strategy == "refined":
             released = KernelSums(self.trend_, self.residual_radius_, self.sums_, self.noise_)
-            return read_function(released, self._design, X)
+            return read_function(released, self._design, x)
         from scipy.spatial import cKDTree
 
         scale = np.array(self.bandwidth_)
-        return np.asarray(self.values_[cKDTree(self.queries_ / scale).query(X / scale)[1]])
+        return np.asarray(self.values_[cKDTree(self.queries_ / scale).query(x / scale)[1]])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2. **Not private** when (X, y) are private rows: publish it only for public test data."""

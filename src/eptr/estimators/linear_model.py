@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from .base import NoisyScore, PrivateEstimator
-from .predicting import numbers_of, takes_tables
+from .predicting import numbers_of, predictions
 
 __all__ = ["LinearModel"]
 
@@ -39,11 +39,12 @@ class LinearModel(NoisyScore, RegressorMixin, PrivateEstimator):
         constant = self._constant(x_bound, features)
         return np.ones(features) if constant is None else np.append(np.ones(features), constant)
 
-    @takes_tables
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any) -> Any:
         """Predictions from the released coefficients; costs nothing more."""
-        X = self._predict_rows(X)
-        return np.asarray(X @ self.coef_ + self.intercept_)
+        return predictions(self, X)
+
+    def _predict(self, x: Array) -> Array:
+        return np.asarray(x @ self.coef_ + self.intercept_)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2. **Not private** when (X, y) are private rows: publish it only for public test data."""

@@ -19,7 +19,7 @@ from ..estimators.base import NoisyScore, PrivateEstimator
 from ..estimators.classifier import MeansClassifier
 from ..estimators.kernel_design import pairs, y_range
 from ..estimators.linear_model import LinearModel
-from ..estimators.predicting import numbers_of, takes_tables
+from ..estimators.predicting import numbers_of, predictions
 from ..privacy.gaussian import gaussian_mu
 from ..privacy.mechanism import Cost, Release
 from ..privacy.spending import Spending
@@ -190,11 +190,12 @@ class FunctionRival(Rival, NoisyScore, RegressorMixin, PrivateEstimator):
     def _frame(self) -> Frame:
         return Frame(self.domain_, self.y_centre_, self.y_radius_)
 
-    @takes_tables
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any) -> Any:
         """The released function, anywhere, at no further cost."""
-        X = self._predict_rows(X)
-        share = self._function(self._frame.unit(X))
+        return predictions(self, X)
+
+    def _predict(self, x: Array) -> Array:
+        share = self._function(self._frame.unit(x))
         return np.asarray(self.y_centre_ + self.y_radius_ * np.clip(share, -1.0, 1.0))
 
     def _function(self, unit: Array) -> Array:

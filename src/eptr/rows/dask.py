@@ -10,29 +10,50 @@ import operator
 import pickle
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from .answers import answers, later, needed, stays_there
 from .engine import Engine, Partial, Pass, merge
 from .ingest import as_text, column_values, matrix, numbers
 from .labels import Labels, distinct
 from .ship import engine_errors, packed
-from .table import cache_blocks
+from .table import cache_blocks, open_columns
+from .task import Model, Task, target_kind
 
-__all__ = ["DaskRows", "DaskTable", "beside", "is_dask", "lazily", "occurring_in_array"]
+__all__ = ["DaskRows", "DaskTable", "claims", "column", "open", "predict"]
 
 # Partial results added up by one task.
 _FAN_IN = 16
 
 
-def is_dask(X: Any) -> bool:
+column = stays_there
+
+
+def claims(X: Any) -> bool:
     """Whether ``X`` is a Dask collection."""
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def open(X: Any, y: Any, task: Task) -> Engine:
+    """The rows of an array with an array of targets, or of a dataframe with one of its columns or a series beside it."""
+    if not hasattr(X, "columns"):
+        if getattr(X, "ndim", 0) != 2 or not (y is None or (claims(y) and getattr(y, "ndim", 0) == 1)):
+            raise InputError("X must be a Dask array of shape (n, p) and y a Dask array of shape (n,).")
+        return DaskRows(X, y, task.label_set(lambda: _occurring(y)), drop_invalid=task.drop_invalid)
+    table, y = _beside(X, y) if claims(y) else (DaskTable(X), y)
+    return open_columns(table, y, task)
+
+
+def predict(X: Any, model: Model) -> Any:
+    """A Dask array (of an array) or series (of a dataframe) with one prediction per row; nothing is computed yet."""
+    if hasattr(X, "columns"):
+        X = X[needed(model, DaskTable(X).columns)]
+    return _lazily(X, partial(answers, model), later(model))
 
 
 class DaskTable:
@@ -52,17 +73,20 @@ class DaskTable:
     @engine_errors("Dask")
     def reduce(self, task: Callable[[Iterable[Any]], Any], add: Callable[[Any, Any], Any], columns: list[str]) -> Any:
         pieces = [(part,) for part in self.frame[columns].to_delayed()]
-        return _total(_OfFrame(task), add, pieces)
+        return _total(partial(_of_frame, task), add, pieces)
 
 
 class DaskRows(Engine):
-    """A Dask array of rows and one of targets, or of labels if ``classes`` are given; a piece is a chunk of rows."""
+    """A Dask array of rows and perhaps one of targets, or labels if ``classes`` are given; a piece is a chunk of rows."""
 
-    def __init__(self, x: Any, y: Any, classes: NDArray[Any] | None = None, *, drop_invalid: bool = False) -> None:
-        if getattr(x, "ndim", 0) != 2 or getattr(y, "ndim", 0) != 1 or not is_dask(y):
-            raise InputError("X must be a Dask array of shape (n, p) and y a Dask array of shape (n,).")
-        self.drop_invalid, self.classes, self.codes = drop_invalid, classes, classes is not None
-        x, y = _of_known_length(x), _of_known_length(y)
+    def __init__(
+        self, x: Any, y: Any = None, classes: NDArray[Any] | None = None, *, drop_invalid: bool = False
+    ) -> None:
+        import dask.array as arrays
+
+        self.drop_invalid, self.classes, self.target = drop_invalid, classes, target_kind(y, classes)
+        x = _of_known_length(x)
+        y = arrays.zeros(x.shape[0]) if y is None else _of_known_length(y)
         if x.shape[0] != y.shape[0]:
             raise InputError(f"X and y must have one row each: X has {x.shape[0]}, y has {y.shape[0]}.")
         self.n, self.n_features = x.shape
@@ -74,7 +98,7 @@ class DaskRows(Engine):
     @engine_errors("Dask")
     def _partials(self, task: Pass) -> Iterable[Partial]:
         pieces = list(zip(self.x.to_delayed()[:, 0], self.y.to_delayed(), strict=True))
-        return [_total(_OfChunk(task, self.classes), merge, pieces)]
+        return [_total(partial(_of_chunk, task, self.classes), merge, pieces)]
 
 
 @engine_errors("Dask")
@@ -83,10 +107,8 @@ def _of_known_length(array: Any) -> Any:
 
 
 @engine_errors("Dask")
-def occurring_in_array(y: Any) -> Any:
+def _occurring(y: Any) -> Any:
     """The different labels of a Dask array."""
-    if not is_dask(y) or getattr(y, "ndim", 0) != 1:
-        raise InputError("X must be a Dask array of shape (n, p) and y a Dask array of shape (n,).")
     return list(_total(_different, operator.or_, [(part,) for part in y.to_delayed()]))
 
 
@@ -95,7 +117,7 @@ def _different(y: Any) -> set[Any]:
 
 
 @engine_errors("Dask")
-def beside(X: Any, y: Any) -> tuple[DaskTable, str]:
+def _beside(X: Any, y: Any) -> tuple[DaskTable, str]:
     """A dataframe and a series with the same partitions, as one table, and the name of its target."""
 
     def together(frame: Any, target: Any) -> Any:
@@ -112,7 +134,7 @@ def beside(X: Any, y: Any) -> tuple[DaskTable, str]:
     return DaskTable(X.map_partitions(together, y, align_dataframes=False, meta=meta)), name
 
 
-def lazily(X: Any, task: Callable[[Any], Any], dtype: Any) -> Any:
+def _lazily(X: Any, task: Callable[[Any], Any], dtype: Any) -> Any:
     """A Dask array (of an array) or series (of a dataframe) with one value of ``task`` per row; nothing is computed yet."""
     import cloudpickle
 
@@ -131,22 +153,14 @@ def lazily(X: Any, task: Callable[[Any], Any], dtype: Any) -> Any:
     return X.rechunk({1: X.shape[1]}).map_blocks(lambda x: run(payload, x), dtype=dtype, drop_axis=1)
 
 
-@dataclass(frozen=True, slots=True)
-class _OfFrame:
+def _of_frame(task: Callable[[Iterable[Any]], Any], frame: Any) -> Any:
     """A task on a pandas partition, which it sees as Arrow."""
+    import pyarrow as pa
 
-    task: Callable[[Iterable[Any]], Any]
-
-    def __call__(self, frame: Any) -> Any:
-        return self.task(self._batches(frame))
-
-    @staticmethod
-    def _batches(frame: Any) -> Iterable[Any]:
-        import pyarrow as pa
-
-        if len(frame) > 0:  # an empty partition has no types either
-            columns = [_arrow_column(frame.iloc[:, j]) for j in range(frame.shape[1])]
-            yield pa.RecordBatch.from_arrays(columns, list(frame.columns))
+    if len(frame) == 0:  # an empty partition has no types either
+        return task([])
+    columns = [_arrow_column(frame.iloc[:, j]) for j in range(frame.shape[1])]
+    return task([pa.RecordBatch.from_arrays(columns, list(frame.columns))])
 
 
 def _arrow_column(series: Any) -> Any:
@@ -159,26 +173,12 @@ def _arrow_column(series: Any) -> Any:
     return pa.array([as_text(v) for v in values], pa.large_string())
 
 
-@dataclass(frozen=True, slots=True)
-class _OfChunk:
+def _of_chunk(task: Pass, classes: NDArray[Any] | None, x: Any, y: Any) -> Partial:
     """A pass over a chunk of rows and one of targets."""
-
-    task: Pass
-    classes: NDArray[Any] | None
-
-    def __call__(self, x: Any, y: Any) -> Partial:
-        rows = matrix(np.asarray(x))
-        assert rows is not None  # a chunk has two dimensions
-        y = numbers(np.asarray(y)) if self.classes is None else Labels(self.classes).codes(np.asarray(y))
-        return self.task((rows[part], y[part]) for part in cache_blocks(len(rows), rows.shape[1]))
-
-
-@dataclass(frozen=True, slots=True)
-class _Sum:
-    add: Callable[[Any, Any], Any]
-
-    def __call__(self, *parts: Any) -> Any:
-        return reduce(self.add, parts)
+    rows = matrix(np.asarray(x))
+    assert rows is not None  # a chunk has two dimensions
+    y = numbers(np.asarray(y)) if classes is None else Labels(classes).codes(np.asarray(y))
+    return task((rows[part], y[part]) for part in cache_blocks(len(rows), rows.shape[1]))
 
 
 def _runner(pickler: Any) -> Callable[..., Any]:
@@ -200,7 +200,7 @@ def _total(task: Callable[..., Any], add: Callable[[Any, Any], Any], pieces: lis
     from dask.delayed import delayed
 
     run_there = delayed(_runner(cloudpickle), pure=False)
-    work, addition = (delayed(packed(f, cloudpickle), pure=False) for f in (task, _Sum(add)))
+    work, addition = (delayed(packed(f, cloudpickle), pure=False) for f in (task, lambda *parts: reduce(add, parts)))
     parts = [run_there(work, *piece) for piece in pieces]
     while len(parts) > 1:
         parts = [run_there(addition, *parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]

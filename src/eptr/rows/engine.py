@@ -1,7 +1,9 @@
 """One verb, ``sum(fn)``: a pass over the rows wherever they live, in any pieces, in any order.
 
 A row function maps a block of rows to sums over them: ``fn(x, y, keep) -> tuple of arrays``. It is called with float64
-blocks; ``keep`` is None, or marks the rows that count (the others are zeroed and must contribute zero).
+blocks; ``keep`` is None, or marks the rows that count (the others are zeroed and must contribute zero). Where there is no
+target, y is a vector of zeros: passes, workers and row functions need not know, and statistics of (x, y) are those of x.
+
 Because every sum is exact (see ``exact``), neither blocks nor threads nor machines nor the order can change a bit.
 
 The first pass validates every row as it goes; nothing is drawn or charged before it has ended. Only partial sums
@@ -22,6 +24,7 @@ from numpy.typing import NDArray
 
 from ..errors import DomainError, InputError
 from .namespace import namespace, to_numpy
+from .task import Target
 
 __all__ = ["Engine", "Partial", "Pass", "RowFunction", "Rows", "merge"]
 
@@ -53,11 +56,9 @@ class Rows(Protocol):
 
     def check(self) -> None:
         """Raise if a row lies outside the domain; no pass is made if an earlier one has shown that none does."""
-        ...
 
     def sum(self, fn: RowFunction) -> tuple[Array, ...]:
         """One pass: the exact sums of ``fn`` over all rows."""
-        ...
 
 
 class Engine(ABC):
@@ -66,8 +67,9 @@ class Engine(ABC):
     n: int
     n_features: int
     drop_invalid: bool
-    codes: bool  # y holds class codes, -1 for a label that was not declared
-    classes: NDArray[Any] | None = None  # what they stand for, where the engine knows
+    target: Target  # "labels": y holds class codes, -1 for a label that was not declared; "none": y is zero
+    classes: NDArray[Any] | None = None  # what codes stand for, where the engine knows
+    names: list[str] | None = None  # of the columns of x, if they have some
 
     _largest: float | None = None  # known after the first pass
     on_fault: Callable[[], None] | None = None  # told when a row lies outside the domain, before anybody else is
@@ -81,8 +83,9 @@ class Engine(ABC):
             self.sum(_nothing)
 
     def sum(self, fn: RowFunction) -> tuple[Array, ...]:
-        first = self._largest is None
-        task = Pass(fn, self.drop_invalid, self.codes, validate=first, cut=first or self._largest > _LARGEST)  # type: ignore[operator]
+        first, codes = self._largest is None, self.target == "labels"
+        cut = self._largest is None or self._largest > _LARGEST
+        task = Pass(fn, self.drop_invalid, codes, validate=first, cut=cut)
         sums, n, largest, fault = reduce(merge, self._partials(task), NOTHING)
         if fault:
             if math.isnan(largest):

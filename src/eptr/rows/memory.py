@@ -1,23 +1,125 @@
-"""Rows in memory, read in cache-sized blocks on all cores; arrays of other libraries stay where they are."""
+"""Arrays and frames in memory, read in cache-sized blocks on all cores; arrays of other libraries stay where they are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_array
 
+from ..errors import DomainError, InputError, no_column
 from .engine import Engine, Partial, Pass
-from .namespace import namespace
+from .ingest import frame_columns, matrix, numbers
+from .labels import Labels, distinct
+from .namespace import like, namespace
 from .pool import WORKERS, each
+from .task import Model, Task
 
-__all__ = ["CACHE_NUMBERS", "MemoryRows", "block_rows"]
+__all__ = ["CACHE_NUMBERS", "MemoryRows", "block_rows", "claims", "column", "open", "predict", "unquoted"]
 
 # Numbers per block. One core alone works fastest where a few such arrays fit into its own cache; threads want blocks large
 # enough to hide the cost of handing over the interpreter lock; a device runs its own threads and wants large pieces.
 CACHE_NUMBERS = 40_000
 _BLOCK_NUMBERS = 500_000
 _DEVICE_NUMBERS = 20_000_000
+# What scikit-learn's messages start with when they go on to print data, and what to say instead.
+_FIXES = {
+    "could not convert": "X and y must hold numbers only; encode text columns with eptr.PublicEncoder.",
+    "got 1D array": "X must be a table, got a 1-D array. Reshape your data: X.reshape(-1, 1) for one column.",
+    "got scalar array": "X must be a table, got a single number. Reshape your data: X.reshape(1, -1) for one row.",
+    "do not have a common DType": "X must hold numbers only; turn dates into numbers first.",
+}
+
+
+def claims(X: Any) -> bool:
+    """Whatever no other engine reads is an array, or can be made one."""
+    return True
+
+
+def open(X: Any, y: Any, task: Task) -> MemoryRows:
+    """A checked matrix, each cell read by itself, and a column of as many targets."""
+    if isinstance(y, str):
+        X, y = _split(X, y)
+    if isinstance(X, np.ndarray) and X.dtype.kind == "c" and not task.drop_invalid:
+        raise DomainError("X must be real. Complex data not supported: pass real and imaginary parts as columns.")
+    ready = matrix(X)
+    x = unquoted(
+        check_array,
+        X if ready is None else ready,
+        dtype=(np.float64, np.float32),
+        ensure_all_finite=False,
+        input_name="X",
+    )
+    names = [] if ready is None else list(getattr(X, "columns", []))
+    if len({isinstance(name, str) for name in names}) > 1:
+        raise InputError("X must have column names that are strings, all of them or none.")
+    classes = None
+    if y is not None:
+        y = _of_length(y, len(x))
+        classes = task.label_set(lambda: distinct(y))
+        y = numbers(y) if classes is None else Labels(classes).codes(y)
+    rows = MemoryRows(x, y, classes, drop_invalid=task.drop_invalid)
+    rows.names = names if names and isinstance(names[0], str) else None
+    return rows
+
+
+def predict(X: Any, model: Model) -> Any:
+    """Predictions for an array, or a frame with columns to spare (the target, an id), which are left out."""
+    names, columns = model.names, getattr(X, "columns", None)
+    if names is not None and columns is not None and len(columns) > len(names) and set(names) <= set(columns):
+        X = X[names]
+    return model.function(np.ascontiguousarray(model.check(X)))
+
+
+def column(X: Any, name: str) -> Any:
+    """A column of a frame."""
+    return np.asarray(_split(X, name)[1])
+
+
+def _split(X: Any, name: str) -> tuple[Any, Any]:
+    """The features of a frame, and its target."""
+    if not hasattr(X, "columns"):
+        raise InputError(f"y={name!r} names a column, so X must be a table with named columns.")
+    if len(set(X.columns)) != len(X.columns):
+        raise InputError("X must have columns of different names.")
+    if name not in list(X.columns):
+        raise InputError(no_column(f"y={name!r}", len(X.columns)))
+    return X[[c for c in X.columns if c != name]], X[name]
+
+
+def _of_length(y: Any, n: int) -> Any:
+    """A column of ``n`` targets, not yet read."""
+    if hasattr(y, "__array__") and not hasattr(y, "__len__"):
+        y = np.asarray(y)
+    sized = hasattr(y, "__len__") and not isinstance(y, (bytes, dict)) and getattr(y, "shape", None) != ()
+    shape: tuple[int, ...] = tuple(getattr(y, "shape", (len(y),))) if sized else ()
+    if len(shape) == 2 and shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected; pass y.ravel(), or one column of the frame.",
+            DataConversionWarning,
+            stacklevel=8,
+        )
+        y, shape = frame_columns(y)[0] if hasattr(y, "columns") else y[:, 0], shape[:1]
+    if shape != (n,):
+        raise InputError(f"y must have one value per row of X, shape ({n},), got shape {shape}.")
+    return y
+
+
+def unquoted(check: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """A check of scikit-learn's, without its habit of quoting the offending rows."""
+    try:
+        return check(*arguments, **options)
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        fix = next((fix for sign, fix in _FIXES.items() if sign in text), None)
+        if fix is None:
+            raise
+    # Raised outside the handler, so that the original text is not even in the context.
+    raise InputError(fix)
 
 
 class MemoryRows(Engine):
@@ -26,18 +128,33 @@ class MemoryRows(Engine):
     Parameters
     ----------
     x : array of shape (n, p), float64 or float32; of numpy or of any library of the array API standard
-    y : array of shape (n,)
+    y : array of shape (n,), or None
         A numeric target, or class codes with -1 for an undeclared label.
+    classes : array, optional
+        What the codes stand for.
     drop_invalid : bool
         Rows with non-finite values or code -1 contribute zero instead of raising.
     """
 
-    def __init__(self, x: Any, y: Any, *, drop_invalid: bool = False, block: int | None = None) -> None:
-        self.x, self.y, self.drop_invalid = x, y, drop_invalid
+    def __init__(
+        self,
+        x: Any,
+        y: Any = None,
+        classes: NDArray[Any] | None = None,
+        *,
+        drop_invalid: bool = False,
+        block: int | None = None,
+    ) -> None:
+        self.x, self.classes, self.drop_invalid = x, classes, drop_invalid
         self.n, self.n_features = x.shape
         xp = namespace(x)
         self._local = xp is np
-        self.codes = np.issubdtype(y.dtype, np.integer) if self._local else xp.isdtype(y.dtype, "integral")
+        if y is None:
+            # For numpy one zero that is read n times.
+            self.target, self.y = "none", np.broadcast_to(0.0, self.n) if self._local else like(np.zeros(self.n), x)
+        else:
+            whole = np.issubdtype(y.dtype, np.integer) if self._local else xp.isdtype(y.dtype, "integral")
+            self.target, self.y = "labels" if whole else "numbers", y
         local = _BLOCK_NUMBERS if WORKERS > 1 else CACHE_NUMBERS
         self._block = block or _even_block(
             self.n, block_rows(self.n_features, local if self._local else _DEVICE_NUMBERS)
@@ -57,7 +174,8 @@ class MemoryRows(Engine):
             found.append((x, y, keep))
             return ()
 
-        Pass(keep_them, self.drop_invalid, self.codes, validate=False, cut=True)([(self.x[index], self.y[index])])
+        task = Pass(keep_them, self.drop_invalid, self.target == "labels", validate=False, cut=True)
+        task([(self.x[index], self.y[index])])
         return found[0]
 
     def _blocks(self) -> Iterator[list[tuple[Any, Any]]]:

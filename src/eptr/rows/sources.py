@@ -1,4 +1,4 @@
-"""Which engine reads what: a path, Arrow, Dask, Spark; everything else is an array in memory."""
+"""A path, read by an engine that is asked for by name: on this machine, or by a cluster that sees the same files."""
 
 from __future__ import annotations
 
@@ -9,24 +9,15 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ..errors import InputError
-from .arrow import is_arrow, open_arrow
-from .dask import DaskTable, is_dask
+from .arrow import open_arrow
+from .dask import DaskTable
 from .ship import engine_errors
-from .spark import SparkTable, is_spark
+from .spark import SparkTable
 from .table import Table
 
-__all__ = ["ENGINES", "open_path", "open_table"]
+__all__ = ["open_path"]
 
-ENGINES = ("local", "dask", "spark")
-
-
-def open_table(X: Any) -> Table | None:
-    """The table behind ``X``, or None if it is an array or a frame in memory."""
-    if is_spark(X):
-        return SparkTable(X)
-    if is_dask(X):
-        return DaskTable(X) if hasattr(X, "columns") else None
-    return open_arrow(X) if is_arrow(X) else None
+_NAMES = ("local", "dask", "spark")
 
 
 @contextmanager
@@ -35,8 +26,8 @@ def open_path(path: Any, engine: str = "local", scheduler: str | None = None) ->
 
     ``scheduler`` is the address of a running cluster; without it, one is started here and stopped at the end.
     """
-    if engine not in ENGINES:
-        raise InputError(f"engine must be one of {ENGINES}, got {engine!r}.")
+    if engine not in _NAMES:
+        raise InputError(f"engine must be one of {_NAMES}, got {engine!r}.")
     if engine == "local" and scheduler is not None:
         raise InputError("scheduler is the address of a cluster: say engine='dask' or engine='spark' with it.")
     table: Table = open_arrow(path)  # also says what is wrong with the files, before a cluster is asked

@@ -11,24 +11,39 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
+from .answers import OfBatches, later, needed, stays_there
 from .ship import engine_errors, packed
+from .table import TableRows, open_columns
+from .task import Model, Task
 
-__all__ = ["SparkTable", "is_spark", "with_column"]
+__all__ = ["SparkTable", "claims", "column", "open", "predict"]
 
 # More partial results than this are added up on the executors before they come back.
 _FAN_IN = 64
 
 
-def is_spark(X: Any) -> bool:
+column = stays_there
+
+
+def claims(X: Any) -> bool:
     """Whether ``X`` is a PySpark dataframe."""
     return type(X).__module__.partition(".")[0] == "pyspark" and hasattr(X, "mapInArrow")
+
+
+def open(X: Any, y: Any, task: Task) -> TableRows:
+    """The rows of a dataframe, whose target is one of its columns."""
+    return open_columns(SparkTable(X), y, task)
+
+
+def predict(X: Any, model: Model) -> Any:
+    """The dataframe with one more column, "prediction"; nothing is computed yet."""
+    return _with_column(X, OfBatches(model, needed(model, SparkTable(X).columns)), "prediction", later(model))
 
 
 class SparkTable:
@@ -54,7 +69,7 @@ class SparkTable:
             quoted = ["`" + name.replace("`", "``") + "`" for name in columns]
             # Spark trips over some names in mapInArrow, so they are put back over there.
             plain = self.frame.select(*quoted).toDF(*(f"c{j}" for j in range(len(columns))))
-            work = packed(_Renamed(task, columns), cloudpickle)
+            work = packed(partial(_renamed, task, columns), cloudpickle)
             parts = plain.mapInArrow(_on_executor(work), "part binary")
             count = _partitions(parts)
             if count > _FAN_IN:
@@ -64,7 +79,7 @@ class SparkTable:
 
 
 @engine_errors("Spark")
-def with_column(frame: Any, task: Any, name: str, dtype: Any) -> Any:
+def _with_column(frame: Any, task: Any, name: str, dtype: Any) -> Any:
     """The dataframe with one more column, ``task.blocks`` of its rows; nothing is computed yet."""
     from pyspark import cloudpickle
     from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType, StructType
@@ -91,17 +106,11 @@ def with_column(frame: Any, task: Any, name: str, dtype: Any) -> Any:
         return frame.mapInArrow(run, StructType([*frame.schema.fields]).add(name, kind))
 
 
-@dataclass(frozen=True, slots=True)
-class _Renamed:
+def _renamed(task: Callable[[Iterable[Any]], Any], names: list[str], batches: Iterable[Any]) -> Any:
     """A task on batches whose columns have these names."""
+    import pyarrow as pa
 
-    task: Callable[[Iterable[Any]], Any]
-    names: list[str]
-
-    def __call__(self, batches: Iterable[Any]) -> Any:
-        import pyarrow as pa
-
-        return self.task(pa.RecordBatch.from_arrays(batch.columns, self.names) for batch in batches)
+    return task(pa.RecordBatch.from_arrays(batch.columns, names) for batch in batches)
 
 
 def _on_executor(payload: bytes) -> Callable[[Iterator[Any]], Iterator[Any]]:

@@ -1,6 +1,6 @@
 """Tables with named columns, in pieces: what their columns mean, and passes over them wherever the pieces are.
 
-An engine (``arrow``, ``dask``, ``spark``) says which columns there are, how many rows, and runs a task on every piece,
+An engine of tables (``arrow``, ``dask``, ``spark``) says which columns there are, how many rows, and runs a task on every piece,
 as Arrow record batches. Everything else is here.  Proof: table.md.
 """
 
@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, no_column
 from .engine import Engine, Partial, Pass, merge
 from .ingest import numbers
 from .labels import Labels, distinct
 from .memory import CACHE_NUMBERS, block_rows
+from .task import Task, target_kind
 
-__all__ = ["Columns", "Layout", "Table", "TableRows", "cache_blocks", "label_codes", "number_column", "occurring"]
+__all__ = ["Columns", "Layout", "Table", "TableRows", "cache_blocks", "label_codes", "number_column", "open_columns"]
 
 Array = NDArray[np.float64]
 # More different labels than this are a measurement, not a label.
@@ -34,11 +36,9 @@ class Table(Protocol):
 
     def count(self) -> int:
         """Rows, all pieces together."""
-        ...
 
     def reduce(self, task: Callable[[Iterable[Any]], Any], add: Callable[[Any, Any], Any], columns: list[str]) -> Any:
         """``task`` of the record batches of every piece, with these columns only; added up. Lost pieces are done again."""
-        ...
 
 
 class Layout(Protocol):
@@ -51,24 +51,26 @@ class Layout(Protocol):
     def n_features(self) -> int: ...
 
     @property
+    def target(self) -> str | None: ...
+
+    @property
     def classes(self) -> NDArray[Any] | None: ...
 
     def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
         """x and y of a record batch, in blocks; raises an InputError that quotes no value."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Features as they are, and a numeric target, or labels if ``classes`` are given."""
+    """Features as they are, and a numeric target, or labels if ``classes`` are given, or none."""
 
     features: list[str]
-    target: str
+    target: str | None = None
     classes: NDArray[Any] | None = None
 
     @property
     def columns(self) -> list[str]:
-        return [*self.features, self.target]
+        return self.features if self.target is None else [*self.features, self.target]
 
     @property
     def n_features(self) -> int:
@@ -76,8 +78,11 @@ class Columns:
 
     def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
         columns = [number_column(batch, name) for name in self.features]
-        if self.classes is None:
-            y: NDArray[Any] = number_column(batch, self.target)
+        y: NDArray[Any]
+        if self.target is None:
+            y = np.zeros(batch.num_rows)
+        elif self.classes is None:
+            y = number_column(batch, self.target)
         else:
             y = label_codes(batch, self.target, Labels(self.classes))
         for part in cache_blocks(batch.num_rows, len(columns)):
@@ -90,27 +95,32 @@ class TableRows(Engine):
     def __init__(self, table: Table, layout: Layout, *, drop_invalid: bool = False) -> None:
         self.table, self.layout, self.drop_invalid = table, layout, drop_invalid
         self.n, self.n_features = table.count(), layout.n_features
-        self.classes, self.codes = layout.classes, layout.classes is not None
+        self.classes, self.target = layout.classes, target_kind(layout.target, layout.classes)
         if self.n == 0:
             raise InputError("X has no rows; a fit needs at least one.")
 
     def _partials(self, task: Pass) -> Iterable[Partial]:
-        return [self.table.reduce(_Piece(task, self.layout), merge, self.layout.columns)]
+        return [self.table.reduce(partial(_piece, task, self.layout), merge, self.layout.columns)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+def open_columns(table: Table, y: str | None, task: Task) -> TableRows:
+    """All columns of a table as features, but the target ``y``."""
+    if not isinstance(y, (str, type(None))):
+        raise InputError("y must be the name of the target column when X is a table of columns, a file or a cluster's.")
+    if y is not None and y not in table.columns:
+        raise InputError(no_column(f"y={y!r}", len(table.columns)))
+    features = [name for name in table.columns if name != y]
+    if not features or len(set(table.columns)) != len(table.columns):
+        raise InputError("X must have columns of different names, and at least one besides the target.")
+    classes = task.label_set(lambda: _occurring(table, str(y)))
+    rows = TableRows(table, Columns(features, y, classes), drop_invalid=task.drop_invalid)
+    rows.names = features
+    return rows
+
+
+def _piece(task: Pass, layout: Layout, batches: Iterable[Any]) -> Partial:
     """The pass over one piece."""
-
-    task: Pass
-    layout: Layout
-
-    def __call__(self, batches: Iterable[Any]) -> Partial:
-        return self.task(self._blocks(batches))
-
-    def _blocks(self, batches: Iterable[Any]) -> Iterator[tuple[Array, NDArray[Any]]]:
-        for batch in batches:
-            yield from self.layout.blocks(batch)
+    return task(block for batch in batches for block in layout.blocks(batch))
 
 
 def cache_blocks(n: int, features: int) -> Iterator[slice]:
@@ -213,9 +223,9 @@ def _column(batch: Any, name: str) -> Any:
     return column.cast(pa.large_string()) if str(column.type) == "string_view" else column
 
 
-def occurring(table: Table, column: str) -> list[Any]:
+def _occurring(table: Table, column: str) -> list[Any]:
     """The different labels of a column, from one pass over it alone."""
-    labels, fault = table.reduce(_Occurring(column, MOST_LABELS), _union, [column])
+    labels, fault = table.reduce(partial(_different, column), _union, [column])
     if not fault and len(labels) > MOST_LABELS:
         fault = f"y={column!r} has more than {MOST_LABELS} different values: not labels. Declare classes."
     if fault:
@@ -227,18 +237,13 @@ def _union(one: tuple[set[Any], str], two: tuple[set[Any], str]) -> tuple[set[An
     return (one[0] | two[0] if len(one[0]) <= MOST_LABELS else one[0]), one[1] or two[1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Occurring:
-    column: str
-    most: int
-
-    def __call__(self, batches: Iterable[Any]) -> tuple[set[Any], str]:
-        found: set[Any] = set()
-        try:
-            for batch in batches:
-                found.update(distinct(_labels(batch, self.column).unique().to_pylist()))
-                if len(found) > self.most + 2:
-                    break
-        except InputError as error:
-            return set(), str(error)
-        return found, ""
+def _different(column: str, batches: Iterable[Any]) -> tuple[set[Any], str]:
+    found: set[Any] = set()
+    try:
+        for batch in batches:
+            found.update(distinct(_labels(batch, column).unique().to_pylist()))
+            if len(found) > MOST_LABELS + 2:
+                break
+    except InputError as error:
+        return set(), str(error)
+    return found, ""
