@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -13,10 +15,11 @@ PAGES = [p for p in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))] 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 @pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
-def test_every_example_runs(page, capsys):
-    scope: dict[str, object] = {}
+def test_every_example_runs(page, capsys, monkeypatch):
+    module = ModuleType(f"page_{page.stem}")  # classes of a page can be pickled, as those of a file
+    monkeypatch.setitem(sys.modules, module.__name__, module)
     for block in re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL):
-        exec(compile(block, str(page), "exec"), scope)
+        exec(compile(block, str(page), "exec"), vars(module))
     capsys.readouterr()
 
 

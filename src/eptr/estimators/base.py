@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -80,7 +80,7 @@ class PrivateEstimator(_Declared):
     def _variant(self) -> str:
         return str(getattr(self, self._variants[0]))
 
-    def fit(self, X: Any, y: Any, **unsupported: Any) -> Any:
+    def fit(self, X: Any, y: Any = None, **unsupported: Any) -> Any:
         """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table.
 
         A table is a data frame, a Parquet path, or what Arrow, Dask or Spark have: docs/scale.md.
@@ -190,8 +190,10 @@ class PrivateEstimator(_Declared):
         return True
 
     def _marked(self, cost: Cost) -> Cost:
-        """The cost with what the guarantee rests on."""
-        return cost
+        """The cost with what the guarantee rests on: what others say of their rows is not proven in this repository."""
+        if type(self).__module__.partition(".")[0] == "eptr":
+            return cost
+        return replace(cost, basis="not verified", theorem=f"what a row contributes is {type(self).__name__}'s own claim.")
 
     @staticmethod
     def _gaussian_cost(budget: Budget) -> Cost:
