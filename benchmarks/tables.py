@@ -9,8 +9,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"
-# <!-- table NAME --> ... <!-- end --> in a Markdown file holds results/NAME.csv, as the command that made it wrote it.
-MARKED = re.compile(r"(<!-- table ([a-z_]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+# In a Markdown file, <!-- table NAME --> ... <!-- end --> holds results/NAME.csv as the command that made it wrote it;
+# <!-- table NAME: column | column where column = value --> holds some columns and rows of it, with two digits.
+MARKED = re.compile(
+    r"(<!-- table ([a-z_]+)(?:: (.+?)(?: where (.+?) = (.+?))?)? -->\n).*?(<!-- end -->)", flags=re.DOTALL
+)
 
 
 def show(title, header, rows, name=None):
@@ -37,12 +40,28 @@ def with_tables(text):
     """A document with its marked tables as the results have them now."""
 
     def table(match):
-        with (RESULTS / f"{match[2]}.csv").open(newline="") as file:
-            header, *rows = csv.reader(file)
-        lines = [header, ["---"] * len(header), *rows]
-        return match[1] + "".join(f"| {' | '.join(line)} |\n" for line in lines) + match[3]
+        opening, name, chosen, key, value, closing = match.groups()
+        with (RESULTS / f"{name}.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        columns = chosen.split(" | ") if chosen else list(rows[0])
+        lines = [
+            [row[c] if chosen is None else _short(row[c]) for c in columns]
+            for row in rows
+            if not key or row[key] == value
+        ]
+        lines = [columns, ["---"] * len(columns), *lines]
+        return opening + "".join(f"| {' | '.join(line)} |\n" for line in lines) + closing
 
     return MARKED.sub(table, text)
+
+
+def _short(cell):
+    """A number with two digits, without a leading zero; anything else as it is."""
+    try:
+        text = f"{float(cell):.2g}"
+    except ValueError:
+        return cell
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
 def publish():
