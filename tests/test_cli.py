@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from eptr import Ledger
-from eptr.privacy.mechanism import Cost
+from eptr.privacy.claim import Cost
 
 
 @pytest.fixture

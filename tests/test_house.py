@@ -31,6 +31,7 @@ NEEDS_NO_PROOF = {
     "accounting/ledger.py",
     "accounting/release.py",
     "accounting/store.py",
+    "privacy/claim.py",
     "privacy/unit.py",
     "rivals/base.py",
     "rivals/catalogue.py",

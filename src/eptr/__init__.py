@@ -31,7 +31,7 @@ _HOME = {
     "Proposal": "privacy.mechanism",
     "PublicEncoder": "estimators.preprocessing",
     "PublicScaler": "estimators.preprocessing",
-    "Release": "privacy.mechanism",
+    "Release": "privacy.claim",
     "SettingsWarning": "errors",
     "compose": "accounting.compose",
     "from_json": "catalogue",

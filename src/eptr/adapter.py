@@ -11,8 +11,9 @@ from .accounting.ledger import open_account
 from .audit.falsify import Claims, Counterexample, falsify
 from .errors import InputError, positive
 from .privacy.adaptive import adaptive_release
+from .privacy.claim import Release
 from .privacy.ladder import DEFAULT_SLACK
-from .privacy.mechanism import Release, release_at_rung
+from .privacy.mechanism import release_at_rung
 from .privacy.rung import RELATIVE_GUARD, ladder_rung
 
 __all__ = ["Adapter"]

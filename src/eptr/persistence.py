@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .errors import InputError
-from .privacy.mechanism import Cost, Release
+from .privacy.claim import Cost, Release
 
 __all__ = ["privacy_statement", "restored", "to_json"]
 

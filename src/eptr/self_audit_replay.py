@@ -30,8 +30,8 @@ from .estimators.catalogue import OURS, Entrant
 from .estimators.kernel import KernelRegressor
 from .estimators.linear import LinearRegression
 from .files import FileModel
+from .privacy.claim import Cost
 from .privacy.gaussian import gaussian_mu
-from .privacy.mechanism import Cost
 from .report import render
 from .rivals.catalogue import RIVALS
 from .rivals.tukey import TukeyEM

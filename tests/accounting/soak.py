@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from eptr import BudgetError, Ledger
-from eptr.privacy.mechanism import Cost
+from eptr.privacy.claim import Cost
 
 from . import postgres
 

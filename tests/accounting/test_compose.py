@@ -9,9 +9,10 @@ import pytest
 
 from eptr import InputError, KernelRegressor, Proposal, compose, gaussian_delta, gaussian_mu, release
 from eptr.accounting.compose import _pairs, _profile_on_grid
+from eptr.privacy.claim import Cost
 from eptr.privacy.gaussian import delta_on_grid
 from eptr.privacy.ladder import build_ladder
-from eptr.privacy.mechanism import Cost, forecast_test
+from eptr.privacy.mechanism import forecast_test
 from eptr.privacy.profile import privacy_profile
 
 TIGHT = forecast_test("tight", 1.0, 1e-6).cost

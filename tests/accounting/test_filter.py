@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from eptr import Budget, PrivacyError, gaussian_delta, gaussian_mu
 from eptr.accounting.filter import Spent, check_cost
-from eptr.privacy.mechanism import Cost, forecast_test
+from eptr.privacy.claim import Cost
+from eptr.privacy.mechanism import forecast_test
 
 TIGHT = forecast_test("tight", 1.0, 1e-6).cost
 REFINED = Cost(1.0, 1e-6, "gaussian", gaussian_mu(1.0, 1e-6))

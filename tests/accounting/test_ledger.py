@@ -27,7 +27,8 @@ from eptr import Adapter, BudgetError, InputError, Ledger, LedgerError, LinearRe
 from eptr.accounting import ledger as ledger_module
 from eptr.accounting import store
 from eptr.accounting.ledger import open_account
-from eptr.privacy.mechanism import Cost, forecast_test
+from eptr.privacy.claim import Cost
+from eptr.privacy.mechanism import forecast_test
 from eptr.privacy.noise import ExactNoise
 
 from . import postgres
@@ -273,7 +274,7 @@ def test_disk_full(file):
 import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 import eptr
-from eptr.privacy.mechanism import Cost
+from eptr.privacy.claim import Cost
 ledger = eptr.Ledger("sqlite:///{file}#study")
 resource.setrlimit(resource.RLIMIT_FSIZE, ({file.stat().st_size}, {file.stat().st_size}))
 try:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from eptr import InputError
+from eptr.privacy.claim import Cost
 from eptr.privacy.contribution import (
     Absolute,
     Ball,
@@ -23,7 +24,6 @@ from eptr.privacy.contribution import (
     Shape,
     WeightedOuter,
 )
-from eptr.privacy.mechanism import Cost
 from eptr.privacy.noise import NoiseStandIn
 from eptr.privacy.spending import Spending
 from eptr.privacy.unit import Unit

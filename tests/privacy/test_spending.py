@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from eptr import InputError, LedgerError, PrivacyError, gaussian_mu
+from eptr.privacy.claim import BASES, Cost
 from eptr.privacy.contribution import Absolute, Ball, Box, Cell, Interval, LabelledBall, Outer, Shape, WeightedOuter
-from eptr.privacy.mechanism import BASES, Cost, Proposal, forecast_test
+from eptr.privacy.mechanism import Proposal, forecast_test
 from eptr.privacy.noise import ExactNoise, NoiseStandIn
 from eptr.privacy.spending import Spending
 from eptr.privacy.unit import Unit

@@ -7,7 +7,7 @@ import eptr
 from eptr.estimators.bayes_bounds import class_sums
 from eptr.estimators.linear_bounds import moments
 from eptr.estimators.linear_refined import refined_fit
-from eptr.privacy.mechanism import Cost
+from eptr.privacy.claim import Cost
 from eptr.privacy.spending import Spending
 from eptr.privacy.unit import Unit
 from eptr.rows.memory import MemoryRows

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ..privacy.mechanism import BASES, Cost
+from ..privacy.claim import BASES, Cost
 from .budget import Budget
 from .compose import compose
 from .filter import Spent, check_cost

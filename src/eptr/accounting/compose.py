@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from ..errors import InputError, positive, probability
+from ..privacy.claim import Cost, Release
 from ..privacy.gaussian import delta_on_grid, gaussian_delta, gaussian_epsilon
 from ..privacy.ladder import build_ladder
-from ..privacy.mechanism import Cost, Release
 from ..privacy.profile import LogisticTest
 
 __all__ = ["Composition", "compose"]

@@ -13,9 +13,10 @@ from functools import lru_cache
 from typing import Any
 
 from ..errors import InputError, PrivacyError
+from ..privacy.claim import BASES, Cost
 from ..privacy.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
 from ..privacy.ladder import build_ladder
-from ..privacy.mechanism import BASES, Cost, excessive_delta
+from ..privacy.mechanism import excessive_delta
 from ..privacy.profile import LaplaceTest, LogisticTest
 from ..privacy.unit import RELATIONS
 from .budget import Budget

@@ -16,7 +16,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ..errors import BudgetError, InputError, LedgerError, PrivacyError
-from ..privacy.mechanism import BASES, Cost, SupportsCharge, forecast_test
+from ..privacy.claim import BASES, Cost, SupportsCharge
+from ..privacy.mechanism import forecast_test
 from ..privacy.unit import RELATIONS
 from .budget import Budget
 from .chain import FAILED_CHECK, Entry, accepted, checks_of, cost_in, first_break, relation_of

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..privacy import mechanism
+from ..privacy.claim import Release
 from ..privacy.ladder import DEFAULT_SLACK
-from ..privacy.mechanism import Proposal, Release
+from ..privacy.mechanism import Proposal
 from .ledger import open_account
 
 __all__ = ["release"]

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ..errors import NotPrivateWarning
+from ..privacy.claim import Cost, Release
 from ..privacy.gaussian import gaussian_mu
-from ..privacy.mechanism import Cost, Release
 from ..privacy.noise import noise_source
 
 __all__ = ["BoxDraw", "CommonTypeCounts", "NoisyCounts", "TalkativeCounts", "WarningCounts", "float_lattice_point"]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..privacy.mechanism import Cost
+from ..privacy.claim import Cost
 from .replay import Diverged, Replay
 
 __all__ = ["TypeSearch", "containers", "hostile_values", "search_types"]

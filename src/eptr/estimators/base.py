@@ -25,7 +25,7 @@ from ..errors import (
     SettingsWarning,
     sensible,
 )
-from ..privacy.mechanism import Cost, Release
+from ..privacy.claim import Cost, Release
 from ..privacy.spending import Portion, Spending
 from ..privacy.unit import Unit
 from ..rows.engine import Rows
@@ -193,7 +193,9 @@ class PrivateEstimator(_Declared):
         """The cost with what the guarantee rests on: what others say of their rows is not proven in this repository."""
         if type(self).__module__.partition(".")[0] == "eptr":
             return cost
-        return replace(cost, basis="not verified", theorem=f"what a row contributes is {type(self).__name__}'s own claim.")
+        return replace(
+            cost, basis="not verified", theorem=f"what a row contributes is {type(self).__name__}'s own claim."
+        )
 
     @staticmethod
     def _gaussian_cost(budget: Budget) -> Cost:

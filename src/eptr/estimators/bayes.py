@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
 from ..errors import InputError, positive
-from ..privacy.mechanism import Proposal, Release, forecast_test
+from ..privacy.claim import Release
+from ..privacy.mechanism import Proposal, forecast_test
 from ..privacy.rung import ladder_rung
 from ..privacy.spending import Portion, Spending
 from ..rows.engine import Rows

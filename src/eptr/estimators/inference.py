@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from ..errors import probability
-from ..privacy.mechanism import Release
+from ..privacy.claim import Release
 from .linear_refined import RefinedFit
 
 __all__ = ["Summary", "standard_errors", "summarise"]

@@ -13,7 +13,8 @@ from sklearn.base import RegressorMixin
 
 from ..accounting.budget import Budget
 from ..errors import InputError, positive
-from ..privacy.mechanism import Release, forecast_test
+from ..privacy.claim import Release
+from ..privacy.mechanism import forecast_test
 from ..privacy.spending import Portion, Spending
 from ..rows.engine import Rows
 from .base import RADIUS_SHARE, NoisyScore, PrivateEstimator, private_radius, whole_number

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..accounting.budget import Budget
 from ..errors import InputError, positive
-from ..privacy.mechanism import Proposal, Release, forecast_test
+from ..privacy.claim import Release
+from ..privacy.mechanism import Proposal, forecast_test
 from ..privacy.rung import ladder_rung
 from ..privacy.spending import Spending
 from ..rows.engine import Rows

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import positive, probability
+from .claim import Cost, Release, SupportsCharge
 from .gaussian import gaussian_mu, tail_quantile
-from .mechanism import Cost, Release, SupportsCharge, published, round_up
+from .mechanism import published, round_up
 from .noise import noise_source
 
 __all__ = ["adaptive_release"]

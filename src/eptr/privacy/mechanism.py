@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, PrivacyError, positive, probability
+from .claim import Cost, Release, SupportsCharge
 from .gaussian import gaussian_delta, gaussian_mu
 from .ladder import DEFAULT_P0_SHARE, DEFAULT_SLACK, Ladder, build_ladder
 from .noise import NoiseSource, SeededNoise, noise_source
 from .profile import LaplaceTest, LogisticTest, profile_within
 
 __all__ = [
-    "BASES",
-    "Cost",
     "Forecast",
     "Proposal",
-    "Release",
-    "SupportsCharge",
     "forecast_test",
     "release",
     "release_at_rung",
@@ -32,37 +28,8 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-NEIGHBOURS = "replace-one"
-# What a guarantee rests on, the strongest first.
-BASES = ("proven", "cited", "not verified")
 # A safety value is trusted to this absolute accuracy; see `rung`. proof: rungs
 _SAFETY_TOLERANCE = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a release spends: the claim, the mechanism behind it (so that releases compose tightly) and what it rests on.
-
-    ``basis``: "proven" in this repository; "cited", then ``theorem`` names the published theorem and its hypotheses; "not
-    verified", then ``theorem`` says what is missing.
-    """
-
-    epsilon: float
-    delta: float
-    kind: str  # "ladder", "logistic", "laplace", "gaussian", "approximate-gaussian", or "basic": the bare claim
-    mu: float
-    p0: float | None = None  # ladders only
-    failure: float = 0.0  # approximate-gaussian only: the delta' that adds up
-    parts: int = 1  # so many identical releases; epsilon and delta are their sums
-    basis: str = "proven"
-    theorem: str = ""
-    relation: str = "replace-one"
-
-
-class SupportsCharge(Protocol):
-    """A ledger, as seen from a mechanism: it commits, or raises and nothing is drawn."""
-
-    def charge(self, cost: Cost, *, private: bool, what: str = ...) -> object: ...
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -113,48 +80,6 @@ class Proposal:
 
     def __repr__(self) -> str:
         return f"Proposal(shape={self.estimate.shape}, sensitivity={self.sensitivity!r}, <private>)"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Release:
-    """What may be published: the noisy value or "no reply", and the guarantee it carries."""
-
-    replied: bool
-    value: Any
-    noise_scale: float
-    epsilon: float
-    delta: float
-    private: bool
-    strategy: str
-    cost: Cost = field(repr=False)
-    neighbours: str = NEIGHBOURS
-
-    @property
-    def basis(self) -> str:
-        """What the guarantee rests on: "proven", "cited" or "not verified"."""
-        return self.cost.basis
-
-    @property
-    def theorem(self) -> str:
-        """The theorem and its hypotheses if the basis is "cited"; what is missing if it is "not verified"."""
-        return self.cost.theorem
-
-    def to_json(self) -> str:
-        """Everything above as JSON; there is nothing else inside."""
-        content = {
-            "replied": self.replied,
-            "value": None if self.value is None else np.asarray(self.value).tolist(),
-            "noise_scale": self.noise_scale if math.isfinite(self.noise_scale) else None,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "private": self.private,
-            "basis": self.basis,
-            "theorem": self.theorem,
-            "strategy": self.strategy,
-            "neighbours": self.neighbours,
-            "cost": {name: getattr(self.cost, name) for name in self.cost.__slots__},
-        }
-        return json.dumps(content)
 
 
 @dataclass(frozen=True, slots=True)

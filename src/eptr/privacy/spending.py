@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import LedgerError, PrivacyError
+from .claim import BASES, Cost, Release
 from .contribution import Absolute, Contribution
-from .mechanism import BASES, Cost, Proposal, Release, forecast_test, reply, reply_at_rung
+from .mechanism import Proposal, forecast_test, reply, reply_at_rung
 from .noise import NoiseSource, noise_source
 from .unit import Unit
 

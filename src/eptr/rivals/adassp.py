@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
 from ..estimators.linear_bounds import moments, smallest_eigenvalue
+from ..privacy.claim import Release
 from ..privacy.contribution import Ball, Outer, Shape
-from ..privacy.mechanism import Release
 from .base import LinearRival, Problem
 
 __all__ = ["AdaSSP"]

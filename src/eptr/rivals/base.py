@@ -20,8 +20,8 @@ from ..estimators.classifier import MeansClassifier
 from ..estimators.kernel_design import pairs, y_range
 from ..estimators.linear_model import LinearModel
 from ..estimators.predicting import numbers_of, predictions
+from ..privacy.claim import Cost, Release
 from ..privacy.gaussian import gaussian_mu
-from ..privacy.mechanism import Cost, Release
 from ..privacy.spending import Spending
 from ..privacy.unit import Unit
 from ..rows.engine import Rows

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
 from ..errors import InputError, positive
+from ..privacy.claim import Release
 from ..privacy.contribution import Shape
-from ..privacy.mechanism import Release
 from ..rows.engine import Rows
 from ..rows.exact import sum_grid, toward_zero
 from ..rows.namespace import on_host

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..accounting.budget import Budget
 from ..errors import positive
 from ..estimators.linear_bounds import moments, sharp_numerator
+from ..privacy.claim import Release
 from ..privacy.contribution import Ball, Shape
-from ..privacy.mechanism import Release
 from ..privacy.spending import Spending
 from ..rows.exact import sum_grid, toward_zero
 from ..rows.namespace import on_host

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
 from ..estimators.linear_bounds import moments
-from ..privacy.mechanism import Cost, Release
+from ..privacy.claim import Cost, Release
 from .base import LinearRival, Problem, checked_count
 
 __all__ = ["DPJL"]

@@ -14,8 +14,8 @@ from ..accounting.budget import Budget
 from ..errors import positive
 from ..estimators.bayes_bounds import class_sums
 from ..estimators.classifier import into_ball
+from ..privacy.claim import Release
 from ..privacy.contribution import Absolute
-from ..privacy.mechanism import Release
 from ..rows.engine import Rows
 from .base import ClassRival
 

@@ -14,7 +14,7 @@ from ..accounting.budget import Budget
 from ..errors import positive
 from ..estimators.bayes_bounds import class_sums
 from ..estimators.classifier import into_ball
-from ..privacy.mechanism import Cost, Release
+from ..privacy.claim import Cost, Release
 from ..rows.engine import Rows
 from .base import ClassRival
 

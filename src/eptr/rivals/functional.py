@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..accounting.budget import Budget
 from ..errors import positive
 from ..estimators.linear_bounds import moments
+from ..privacy.claim import Release
 from ..privacy.contribution import Absolute
-from ..privacy.mechanism import Release
 from .base import LinearRival, Problem
 
 __all__ = ["FunctionalMechanism"]

@@ -15,8 +15,9 @@ from ..accounting.budget import Budget
 from ..errors import InputError, positive
 from ..estimators.bayes_bounds import class_sums
 from ..estimators.classifier import into_ball
+from ..privacy.claim import Release
 from ..privacy.gaussian import gaussian_mu
-from ..privacy.mechanism import Proposal, Release, forecast_test
+from ..privacy.mechanism import Proposal, forecast_test
 from ..privacy.profile import LaplaceTest
 from ..rows.engine import Rows
 from .base import ClassRival

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
 from ..errors import InputError
+from ..privacy.claim import Cost, Release
 from ..privacy.draws import permutation
-from ..privacy.mechanism import Cost, Release
 from ..privacy.noise import NoiseSource
 from ..rows.memory import MemoryRows
 from ..rows.namespace import is_foreign

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
 from ..errors import InputError
+from ..privacy.claim import Release
 from ..privacy.contribution import Absolute, Shape
-from ..privacy.mechanism import Release
 from ..rows.engine import Rows
 from ..rows.exact import product_grid, toward_zero
 from ..rows.namespace import on_host
