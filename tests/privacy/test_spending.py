@@ -514,3 +514,28 @@ def test_every_contribution_can_be_drawn():
         found = fit.spending.noisy(values.get(contribution, ZERO), contribution)
         assert np.shape(found if not isinstance(found, tuple) else found[1])[-1] == 2
         assert fit.diary.count("charge") == 1
+
+
+def test_a_fit_that_draws_nothing_is_checked_and_paid_for_all_the_same():
+    fit = Fit()
+    fit.spending.close(0.0, 1.0, "nothing")
+    assert fit.diary == ["admit", "rows", "charge"]
+
+
+def test_a_theorem_of_its_own_takes_the_whole_budget():
+    first = Fit(OWN).spending
+    first.by_its_own_theorem()
+    with pytest.raises(PrivacyError, match="more than its budget"):
+        first.laplace(ZERO, Absolute(1.0))
+    second = Fit(OWN).spending
+    second.laplace(ZERO, Absolute(1.0))
+    with pytest.raises(PrivacyError, match="drawn from its budget already"):
+        second.by_its_own_theorem()
+
+
+def test_no_stand_in_for_noise_is_private():
+    class Silent(NoiseStandIn):
+        private = True
+
+    with pytest.raises(InputError, match="private"):
+        Fit(random_state=Silent())

@@ -350,3 +350,26 @@ def test_slope_distances_of_neighbours_differ_by_one_at_most():
         other = x.copy()
         other[k] = 0.0
         assert abs(slope_distance(x, 2.0) - slope_distance(other, 2.0)) <= 1
+
+
+class Strangers(rivals.NoisyStatistics):
+    """Somebody else's subclass: what it claims is its own."""
+
+
+def test_what_others_make_of_a_rival_is_not_verified():
+    X, y = data(RIVALS[0])
+    assert Strangers(x_bound=3.0, classes=[0, 1]).fit(X, y).release_.basis == "not verified"
+    assert rivals.NoisyStatistics(x_bound=3.0, classes=[0, 1]).fit(X, y).release_.basis == "proven"
+    model = rivals.PTR(x_bound=3.0, classes=[0, 1])
+    model.rows_per_person = 5
+    with pytest.raises(eptr.InputError, match="rows_per_person"):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("number", [np.float32(1), np.int64(1)])
+def test_epsilon_may_be_a_number_of_numpy(number, tmp_path):
+    ledger = eptr.Ledger(f"sqlite:///{tmp_path}/budget.db#study")
+    ledger.create("study", epsilon=9.0, delta=1e-3)
+    for model in (rivals.FunctionalMechanism(number, x_bound=3.0, y_bound=3.0), rivals.AdaSSP(number, 1e-2, 3.0, 3.0)):
+        X, y = data(next(e for e in RIVALS if e.task == "regression"))
+        model.set_params(ledger=ledger, delta=1e-5).fit(X, y)

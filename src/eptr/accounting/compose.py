@@ -128,7 +128,9 @@ def compose(releases: Iterable[Any]) -> Composition:
     if not costs:
         raise InputError("releases must hold at least one release.")
     if len({cost.relation for cost in costs}) > 1:
-        raise InputError("releases must all protect the same neighbours: 'replace-one' and 'zero-out' do not add up.")
+        raise InputError(
+            "releases must all protect the same neighbours: a total of 'replace-one' and 'zero-out' would mean neither."
+        )
     return Composition(costs)
 
 

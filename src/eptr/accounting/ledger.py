@@ -123,7 +123,7 @@ class Ledger:
             How many fits may end with the answer that a row is outside the declared domain (not finite, not declared). The
             answer depends on single rows and no epsilon covers it.
         neighbours : {"replace-one", "zero-out"}
-            The one relation that all releases from this dataset must protect: sums of different promises mean nothing.
+            The one relation that all releases from this dataset must protect, so that its total means one thing.
         """
         if not isinstance(dataset, str) or not dataset or set(dataset) & set("#@\n"):
             raise InputError("dataset must be a name without '#', '@' or line breaks.")

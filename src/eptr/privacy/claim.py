@@ -57,7 +57,10 @@ class Release:
 
     @property
     def basis(self) -> str:
-        """What the guarantee rests on: "proven", "cited" or "not verified"."""
+        """What the guarantee rests on: "proven", "cited" or "not verified".
+
+        Of ``eptr.release`` and ``Adapter`` it speaks of the mechanism: the two claims of a Proposal are the caller's.
+        """
         return self.cost.basis
 
     @property

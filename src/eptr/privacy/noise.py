@@ -155,6 +155,8 @@ class NoiseStandIn:
 def noise_source(random_state: Any = None) -> NoiseSource:
     """Exact noise for ``None``, a stand-in as it is; the seeded, not private generator for anything else."""
     if isinstance(random_state, NoiseStandIn):
+        if random_state.private:
+            raise InputError("random_state must not stand in for noise and call itself private: only None is.")
         return cast(NoiseSource, random_state)
     return ExactNoise() if random_state is None else SeededNoise(random_state)
 

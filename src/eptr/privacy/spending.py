@@ -117,7 +117,7 @@ class Spending(Portion):
         self._rows, self._account, self._what, self._seed = rows, account, what, random_state
         self._noise = noise_source(random_state)
         self.private = self._noise.private and honest
-        self._paid = False
+        self._paid = self._drawn = False
         self._square = Fraction(cost.mu) ** 2 if cost.kind == "gaussian" else Fraction(0)
         self._epsilon = Fraction(cost.epsilon) if cost.kind == "basic" and cost.delta == 0.0 else Fraction(0)
         self._tests = cost.parts if cost.kind in ("ladder", "logistic", "laplace") else 0
@@ -136,7 +136,7 @@ class Spending(Portion):
             raise PrivacyError("the parts of this fit cost more than its budget; nothing more was drawn.")
         contribution.sensitivity(self.protected)  # refuses a relation that is not proven
         noise = self._source()
-        self._square -= square
+        self._square, self._drawn = self._square - square, True
         self.parts.append(Part(contribution, mu))
         return contribution.draw(values, self.protected, mu, noise.gaussian)
 
@@ -151,7 +151,7 @@ class Spending(Portion):
         if spent > self._epsilon:
             raise PrivacyError("the parts of this fit cost more than its budget; nothing more was drawn.")
         noise = self._source()
-        self._epsilon -= spent
+        self._epsilon, self._drawn = self._epsilon - spent, True
         return [noise.laplace(values, scale * weight) for values, weight in blocks]
 
     def laplace_scale(self, reach: Absolute, share: float = 1.0) -> float:
@@ -178,10 +178,14 @@ class Spending(Portion):
         """The source itself, for methods that are neither sums nor tests; only where the claim says so. proof: own"""
         if self.cost.basis not in BASES[1:]:
             raise PrivacyError("only a method that is cited or not verified may draw by a theorem of its own.")
+        if self._drawn:
+            raise PrivacyError("this fit has drawn from its budget already; a theorem of its own takes all of it.")
+        self._square, self._epsilon, self._tests = Fraction(0), Fraction(0), 0
         return self._source()
 
     def close(self, value: Any, noise_scale: float, strategy: str, *, replied: bool = True) -> Release:
-        """What may be published."""
+        """What may be published, and paid for even if nothing was drawn. proof: order"""
+        self._source()
         return Release(
             replied, value if replied else None, noise_scale, self.cost.epsilon, self.cost.delta, self.private, strategy,
             self.cost, self.protected.relation,
@@ -196,7 +200,7 @@ class Spending(Portion):
         if not same or not within:
             raise PrivacyError("this test is not one of those that the fit pays for; nothing more was drawn.")
         noise = self._source()
-        self._tests -= 1
+        self._tests, self._drawn = self._tests - 1, True
         return noise
 
     def _source(self) -> NoiseSource:

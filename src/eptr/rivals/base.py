@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from ..accounting.budget import Budget
-from ..errors import InputError, NotPrivateWarning, PrivacyError
+from ..errors import InputError, NotPrivateWarning, PrivacyError, positive, probability
 from ..estimators.base import NoisyScore, PrivateEstimator
 from ..estimators.classifier import MeansClassifier
 from ..estimators.kernel_design import pairs, y_range
@@ -57,6 +57,8 @@ class Rival:
                 f"{type(self).__name__}(form={self.form!r}) is not proven for neighbours={self.neighbours!r}; use 'replace-one'"
                 + (f", or form={self.zero_out[0]!r}." if self.zero_out else ".")
             )
+        if self.rows_per_person != 1:
+            raise InputError("rows_per_person must be 1: rivals are proven for one row of a person.")
         return super()._unit()  # type: ignore[misc, no-any-return]
 
     def _open(self, cost: Cost, rows: Rows) -> Spending:
@@ -73,7 +75,7 @@ class Rival:
         for basis, reasons in (("not verified", {**self.unverified, **self.faults}), ("cited", self.citations)):
             if self.form in reasons:
                 return replace(cost, basis=basis, theorem=reasons[self.form])
-        return cost
+        return super()._marked(cost)  # type: ignore[misc, no-any-return]
 
     @property
     def _honest(self) -> bool:
@@ -84,7 +86,7 @@ class Rival:
 
     def _pure_cost(self) -> Cost:
         """epsilon-DP with delta = 0."""
-        return Cost(self.epsilon, 0.0, "basic", 0.0)
+        return Cost(positive("epsilon", self.epsilon), 0.0, "basic", 0.0)
 
     def _gaussian_cost_of(self, mu: float) -> Cost:
         """Published noise, accounted exactly: refused where it does not keep its claim."""
@@ -93,7 +95,7 @@ class Rival:
                 f"{type(self).__name__}(form={self.form!r}) is not ({self.epsilon:g}, {self.delta:g})-DP with its published "
                 "noise; use a smaller epsilon or form='repaired'."
             )
-        return Cost(self.epsilon, self.delta, "gaussian", mu)
+        return Cost(positive("epsilon", self.epsilon), probability("delta", self.delta), "gaussian", mu)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from .ingest import categories, column_values, label
 __all__ = ["Labels", "distinct", "sorted_labels"]
 
 Codes = NDArray[np.int64]
-_EXACT = 2**53  # beyond it floats do not tell whole numbers apart
+_EXACT = 2**53  # from here on a float may have been another whole number
 
 
 def sorted_labels(labels: Any) -> NDArray[Any]:
@@ -53,13 +53,8 @@ class Labels:
                 continue
             if key == int(key):
                 self.exact[int(key)] = code
-            if abs(key) <= _EXACT or isinstance(key, float):
+            if abs(key) < _EXACT or isinstance(key, float):
                 self.floats[float(key)] = code
-
-    @property
-    def beyond_floats(self) -> bool:
-        """Whether a label is a whole number that floats cannot tell from its neighbours."""
-        return any(isinstance(key, int) and abs(key) > _EXACT for key in map(label, self.classes.tolist()))
 
     def code(self, value: Any) -> int:
         """Position of one label; -1 if it is missing or not declared."""
@@ -100,12 +95,7 @@ class Labels:
 
     def codes_of_numbers(self, values: NDArray[Any]) -> Codes:
         """Positions of an array of numbers, all at once."""
-        if values.dtype.kind == "f":
-            if self.beyond_floats:
-                raise InputError(
-                    "y holds floats, and classes whole numbers beyond 2^53, which floats do not tell apart; pass y as whole "
-                    "numbers, or as text."
-                )
+        if values.dtype.kind == "f":  # beyond 2^53 a float does not say which whole number it was, so it is none
             return _found(np.array(list(self.floats)), list(self.floats.values()), values)
         whole = {key: code for key, code in self.exact.items() if isinstance(key, int) and -(2**63) <= key < 2**63}
         if values.dtype == np.uint64 and (values.size and int(values.max()) >= 2**63):
