@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 @dataclass(eq=False, repr=False)
 class BayesClassifier(MeansClassifier):
-    """Gaussian classes with identity covariance; private class means and priors (replace-one neighbours, n public).
+    """Gaussian classes with identity covariance; private class means and priors (n public; replace-one neighbours by default).
 
     Parameters
     ----------

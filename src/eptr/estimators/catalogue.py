@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from .base import STRATEGIES
 from .bayes import BayesClassifier
 from .kernel import KernelRegressor
 from .linear import LinearRegression
@@ -55,7 +56,6 @@ class Entrant:
         return self.make(**bounds | dict(self.needs) | settings)
 
 
-STRATEGIES = ("refined", "tight", "paper")
 OURS = [
     *(Entrant(LinearRegression, s, "regression", command="ols") for s in STRATEGIES),
     *(Entrant(BayesClassifier, s, "classification", command="bayes") for s in STRATEGIES),

@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 
 @dataclass(eq=False, repr=False)
 class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
-    """Differentially private Nadaraya-Watson regression (replace-one neighbours, n public).
+    """Differentially private Nadaraya-Watson regression (n public; replace-one neighbours by default).
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 
 @dataclass(eq=False, repr=False)
 class LinearRegression(LinearModel):
-    """Differentially private least squares (replace-one neighbours, n public).
+    """Differentially private least squares (n public; replace-one neighbours by default).
 
     Parameters
     ----------

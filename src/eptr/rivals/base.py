@@ -117,7 +117,7 @@ class Problem:
 
 
 class LinearRival(Rival, LinearModel):
-    """Least squares by somebody else's method (replace-one neighbours, n public)."""
+    """Least squares by somebody else's method (n public; replace-one neighbours by default)."""
 
     x_bound: Any
     y_bound: Any
@@ -141,7 +141,7 @@ class LinearRival(Rival, LinearModel):
 
 
 class ClassRival(Rival, MeansClassifier):
-    """Class means and priors by somebody else's method (replace-one neighbours, n public)."""
+    """Class means and priors by somebody else's method (n public; replace-one neighbours by default)."""
 
     x_bound: Any
 
@@ -174,7 +174,7 @@ class Frame:
 
 
 class FunctionRival(Rival, NoisyScore, RegressorMixin, PrivateEstimator):
-    """A regression function on a public domain by somebody else's method (replace-one neighbours, n public)."""
+    """A regression function on a public domain by somebody else's method (n public; replace-one neighbours by default)."""
 
     domain: Any
     y_bound: Any
