@@ -134,6 +134,7 @@ def fit(
     """Fit privately; print the summary, write the private model as JSON and an HTML report."""
     from .bounds import PublicBounds
     from .errors import InputError
+    from .estimators.inference import CAUTION
     from .files import FileModel, open_data
     from .report import render
 
@@ -168,6 +169,8 @@ def fit(
             ends = [f"{v:.5g}" for v in (c.low, c.high) if v == v]
             table.add_row(c.name, *([f"{c.value:.5g}", *ends] if c.determined else ["not determined"]))
         out.print(table)
+        if strategy == "refined":
+            out.print(CAUTION, style="yellow", soft_wrap=True)
     elif model == "bayes":
         table = Table("class", "share", *fitted.bounds.names())
         for label, share, means in zip(estimator.classes_, estimator.priors_, estimator.means_, strict=True):

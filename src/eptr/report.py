@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .estimators.inference import CAUTION
 from .files import Coefficient, FileModel, plain
 from .privacy.gaussian import gaussian_mu
 
@@ -84,7 +85,7 @@ def _coefficients(model: FileModel) -> list[str]:
     rows = [[c.name, f"{c.value:.4g}", _interval(c)] if c.determined else [c.name, "", "not determined"] for c in found]
     table = _table(["column", "slope", "95 % interval"], rows)
     known = not math.isnan(found[0].low)
-    note = "Slopes per unit of the column. Intervals count sampling error and privacy noise."
+    note = f"Slopes per unit of the column. Intervals count sampling error and privacy noise. {CAUTION}"
     note = note if known else "This strategy releases no uncertainty; strategy “refined” does."
     slopes = [c for c in found if c.reach and c.determined]
     names = [c.name for c in slopes]
