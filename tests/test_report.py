@@ -181,3 +181,11 @@ def test_an_open_quotation_mark_swallows_no_rows(tmp_path):
     with pytest.raises(InputError, match="quotation mark") as caught:
         csv_rows(tmp_path, b"0.05,0.5", b'"private name,0.5', b"0.1,1")
     assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(("relation", "words"), [("replace-one", "replaced by any other"), ("zero-out", "left out")])
+def test_the_page_says_which_change_stays_hidden(relation, words):
+    rows = {"a": np.linspace(0.0, 1.0, 200), "t": np.linspace(0.0, 1.0, 200)}
+    bounds = PublicBounds({"a": (0.0, 1.0)}, (0.0, 1.0), None)
+    page = render(FileModel.fit(rows, "ols", "t", bounds, "rows.csv", neighbours=relation))
+    assert f"row were {words}" in page

@@ -61,11 +61,14 @@ def render(model: FileModel) -> str:
 def _guarantee(release: Any) -> str:
     if not release.private:
         return "<p class='claim bad'>This fit used a fixed seed. It is reproducible and protects nobody: do not publish it.</p>"
+    replaced = "of the same size that differ in one row", "replaced by any other"
+    dropped = "that are the same but for one row, which counts in one of them only", "left out"
+    apart, changed = replaced if release.neighbours == "replace-one" else dropped
     e, d, factor = f"{release.epsilon:g}", f"{release.delta:g}", math.exp(min(release.epsilon, 700.0))
     return (
-        f"<p class='claim'>(ε, δ) = ({e}, {d}): for any two datasets X, X&prime; of the same size that differ in one row, and "
+        f"<p class='claim'>(ε, δ) = ({e}, {d}): for any two datasets X, X&prime; {apart}, and "
         f"every set B of outcomes, P(M(X) ∈ B) ≤ e<sup>{e}</sup> P(M(X&prime;) ∈ B) + {d}.</p>"
-        "<p>In words: if one person's row were replaced by any other, the chance of everything written here would change by at "
+        f"<p>In words: if one person's row were {changed}, the chance of everything written here would change by at "
         f"most a factor {factor:.3g}, up to a chance of {d}.</p>"
     )
 
