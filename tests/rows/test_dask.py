@@ -184,6 +184,15 @@ class TestInput:
         with pytest.raises(eptr.EngineError):
             model(invalid="drop").fit(hollow, target)
 
+    def test_a_scheduler_in_this_process_leaves_our_classes_alone(self):
+        from eptr.rows import engine
+
+        with dask.config.set(scheduler="synchronous"), seeded():
+            found = model(random_state=0).fit(frames.from_pandas(FRAME, npartitions=3), "t")
+            wanted = model(random_state=0).fit(X, T)
+        np.testing.assert_array_equal(found.coef_, wanted.coef_)
+        assert engine.Pass.__call__.__globals__ is vars(engine)
+
     def test_labels_with_gaps(self):
         labels = np.where(T > 0, "yes", "no").astype(object)
         labels[5] = None

@@ -193,6 +193,13 @@ def _runner(pickler: Any) -> Callable[..., Any]:
     return found
 
 
+def _on_a_cluster() -> bool:
+    """Whether the graph runs on workers that may lack eptr. Unpacked in this process, whole classes would rewrite our own."""
+    from dask.base import get_scheduler
+
+    return type(getattr(get_scheduler(), "__self__", None)).__module__.partition(".")[0] == "distributed"
+
+
 def _total(task: Callable[..., Any], add: Callable[[Any, Any], Any], pieces: list[tuple[Any, ...]]) -> Any:
     """One graph: the task on every piece, then a tree of additions. What runs there is named by no module of ours."""
     import cloudpickle
@@ -200,7 +207,8 @@ def _total(task: Callable[..., Any], add: Callable[[Any, Any], Any], pieces: lis
     from dask.delayed import delayed
 
     run_there = delayed(_runner(cloudpickle), pure=False)
-    work, addition = (delayed(packed(f, cloudpickle), pure=False) for f in (task, lambda *parts: reduce(add, parts)))
+    whole, tasks = _on_a_cluster(), (task, lambda *parts: reduce(add, parts))
+    work, addition = (delayed(packed(f, cloudpickle, whole=whole), pure=False) for f in tasks)
     parts = [run_there(work, *piece) for piece in pieces]
     while len(parts) > 1:
         parts = [run_there(addition, *parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
