@@ -12,7 +12,9 @@ import math
 import numpy as np
 
 import eptr
-from eptr.estimators import bayes_refined, kernel_function, linear_refined
+from eptr.estimators.bayes import refined as bayes_refined
+from eptr.estimators.kernel import refined as kernel_refined
+from eptr.estimators.linear import refined as linear_refined
 
 from .accuracy import _quiet, curve, parallel
 from .tables import show
@@ -28,9 +30,9 @@ CANDIDATES = {
     (bayes_refined, "CENTRE_SHARE"): (0.1, 0.2, 0.3),
     (bayes_refined, "SPREAD_SHARE"): (0.03, 0.06, 0.1),
     (bayes_refined, "SPREAD_LEVEL"): (0.6, 0.7, 0.8),
-    (kernel_function, "TREND_SHARE"): (0.1, 0.2, 0.3),
-    (kernel_function, "RESIDUAL_LEVEL"): (0.95, 0.98, 0.99),
-    (kernel_function, "DEGREE_FLOOR"): (2.0, 4.0, 6.0),
+    (kernel_refined, "TREND_SHARE"): (0.1, 0.2, 0.3),
+    (kernel_refined, "RESIDUAL_LEVEL"): (0.95, 0.98, 0.99),
+    (kernel_refined, "DEGREE_FLOOR"): (2.0, 4.0, 6.0),
 }
 
 
@@ -80,7 +82,7 @@ def kernel_errors(seed):
         yield float(np.mean((model.predict(X[n:]) - f[n:]) ** 2))
 
 
-ERRORS = {linear_refined: linear_errors, bayes_refined: bayes_errors, kernel_function: kernel_errors}
+ERRORS = {linear_refined: linear_errors, bayes_refined: bayes_errors, kernel_refined: kernel_errors}
 
 
 def log_risk(module_name, constant, value, seed):
@@ -106,7 +108,7 @@ def main(replications=12):
         }
         rows += [
             [
-                module.__name__.rsplit(".", 1)[1],
+                module.__name__.split(".")[2],
                 constant,
                 v,
                 "default" if v == default else "",

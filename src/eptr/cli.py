@@ -134,7 +134,7 @@ def fit(
     """Fit privately; print the summary, write the private model as JSON and an HTML report."""
     from .bounds import PublicBounds
     from .errors import InputError
-    from .estimators.inference import CAUTION
+    from .estimators.linear.inference import CAUTION
     from .files import FileModel, open_data
     from .report import render
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .estimators.inference import CAUTION
+from .estimators.linear.inference import CAUTION
 from .files import Coefficient, FileModel, plain
 from .privacy.gaussian import gaussian_mu
 

@@ -9,14 +9,14 @@ import math
 
 import numpy as np
 
-from eptr.estimators.bayes_bounds import class_sums
-from eptr.estimators.bayes_bounds import paper_rule as bayes_paper
-from eptr.estimators.bayes_bounds import tight_rule as bayes_tight
-from eptr.estimators.kernel_features import KERNELS, tensor_features
-from eptr.estimators.linear_bounds import moments, sharp_numerator
-from eptr.estimators.linear_bounds import paper_rule as linear_paper
-from eptr.estimators.linear_bounds import tight_rule as linear_tight
-from eptr.estimators.linear_refined import _Gradient
+from eptr.estimators.bayes.bounds import class_sums
+from eptr.estimators.bayes.bounds import paper_rule as bayes_paper
+from eptr.estimators.bayes.bounds import tight_rule as bayes_tight
+from eptr.estimators.kernel.features import KERNELS, tensor_features
+from eptr.estimators.linear.bounds import moments, sharp_numerator
+from eptr.estimators.linear.bounds import paper_rule as linear_paper
+from eptr.estimators.linear.bounds import tight_rule as linear_tight
+from eptr.estimators.linear.refined import _Gradient
 from eptr.rows.memory import MemoryRows
 
 from .worst_neighbour import worst_change

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eptr.estimators.bayes_bounds import class_sums
-from eptr.estimators.kernel_design import Design
-from eptr.estimators.kernel_queries import query_sums
-from eptr.estimators.linear_bounds import moments, sharp_numerator, smallest_eigenvalue, solve, tight_rule
+from eptr.estimators.bayes.bounds import class_sums
+from eptr.estimators.kernel.bounds import query_sums
+from eptr.estimators.kernel.design import Design
+from eptr.estimators.linear.bounds import moments, sharp_numerator, smallest_eigenvalue, solve, tight_rule
 from eptr.privacy.rung import ladder_rung
 from eptr.rows.memory import MemoryRows
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import eptr
 from eptr import rivals
-from eptr.estimators.linear_bounds import sharp_numerator
+from eptr.estimators.linear.bounds import sharp_numerator
 from eptr.rivals.catalogue import RIVALS
 from eptr.rivals.dpnbss import smooth_bound
 from eptr.rivals.ptr import slope_distance

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import eptr
-from eptr.estimators.bayes_bounds import class_sums
+from eptr.estimators.bayes.bounds import class_sums
 from eptr.rows import namespace as namespaces
 from eptr.rows.memory import MemoryRows
 

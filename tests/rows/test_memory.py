@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import eptr
-from eptr.estimators.bayes_bounds import class_sums
-from eptr.estimators.linear_bounds import moments
-from eptr.estimators.linear_refined import refined_fit
+from eptr.estimators.bayes.bounds import class_sums
+from eptr.estimators.linear.bounds import moments
+from eptr.estimators.linear.refined import refined_fit
 from eptr.privacy.claim import Cost
 from eptr.privacy.spending import Spending
 from eptr.privacy.unit import Unit

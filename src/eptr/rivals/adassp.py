@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
-from ..estimators.linear_bounds import moments, smallest_eigenvalue
+from ..estimators.linear.bounds import moments, smallest_eigenvalue
 from ..privacy.claim import Release
 from ..privacy.contribution import Ball, Outer, Shape
 from .base import LinearRival, Problem

@@ -16,9 +16,9 @@ from sklearn.base import RegressorMixin
 from ..accounting.budget import Budget
 from ..errors import InputError, NotPrivateWarning, PrivacyError, positive, probability
 from ..estimators.base import NoisyScore, PrivateEstimator
-from ..estimators.classifier import MeansClassifier
-from ..estimators.kernel_design import pairs, y_range
-from ..estimators.linear_model import LinearModel
+from ..estimators.bayes.model import MeansClassifier
+from ..estimators.kernel.design import pairs, y_range
+from ..estimators.linear.model import LinearModel
 from ..estimators.predicting import numbers_of, predictions
 from ..privacy.claim import Cost, Release
 from ..privacy.gaussian import gaussian_mu

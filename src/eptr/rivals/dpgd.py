@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
 from ..errors import positive
-from ..estimators.linear_bounds import moments, sharp_numerator
+from ..estimators.linear.bounds import moments, sharp_numerator
 from ..privacy.claim import Release
 from ..privacy.contribution import Ball, Shape
 from ..privacy.spending import Spending

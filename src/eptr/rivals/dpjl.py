@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
-from ..estimators.linear_bounds import moments
+from ..estimators.linear.bounds import moments
 from ..privacy.claim import Cost, Release
 from .base import LinearRival, Problem, checked_count
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
 from ..errors import positive
-from ..estimators.bayes_bounds import class_sums
-from ..estimators.classifier import into_ball
+from ..estimators.bayes.bounds import class_sums
+from ..estimators.bayes.model import into_ball
 from ..privacy.claim import Cost, Release
 from ..rows.engine import Rows
 from .base import ClassRival

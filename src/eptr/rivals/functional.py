@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
 from ..errors import positive
-from ..estimators.linear_bounds import moments
+from ..estimators.linear.bounds import moments
 from ..privacy.claim import Release
 from ..privacy.contribution import Absolute
 from .base import LinearRival, Problem

@@ -1,4 +1,4 @@
-"""How far one row can move a least squares fit: the published bounds and the sharp ones.  Proof: linear_bounds.md."""
+"""How far one row can move a least squares fit: the published bounds and the sharp ones.  Proof: bounds.md."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from ..rows.engine import Rows
-from ..rows.exact import product_grid, project, shrink_factors
-from ..rows.namespace import namespace, whole
+from ...rows.engine import Rows
+from ...rows.exact import product_grid, project, shrink_factors
+from ...rows.namespace import namespace, whole
 
 __all__ = ["Moments", "SafetyRule", "moments", "paper_rule", "sharp_numerator", "solve", "tight_rule"]
 

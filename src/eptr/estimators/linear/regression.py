@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..accounting.budget import Budget
-from ..errors import InputError, positive
-from ..privacy.claim import Release
-from ..privacy.mechanism import Proposal, forecast_test
-from ..privacy.rung import ladder_rung
-from ..privacy.spending import Spending
-from ..rows.engine import Rows
-from .base import RADIUS_SHARE, private_radius, whole_number
+from ...accounting.budget import Budget
+from ...errors import InputError, positive
+from ...privacy.claim import Release
+from ...privacy.mechanism import Proposal, forecast_test
+from ...privacy.rung import ladder_rung
+from ...privacy.spending import Spending
+from ...rows.engine import Rows
+from ..base import RADIUS_SHARE, private_radius, whole_number
+from ..planning import Plan
+from ..quantile import row_norms, target_sizes
+from .bounds import SafetyRule, moments, paper_rule, smallest_eigenvalue, solve, tight_rule
 from .inference import Summary, dominated, standard_errors, summarise
-from .linear_bounds import SafetyRule, moments, paper_rule, smallest_eigenvalue, solve, tight_rule
-from .linear_model import LinearModel
-from .linear_refined import planned_noise, refined_fit
-from .planning import Plan
-from .quantile import row_norms, target_sizes
+from .model import LinearModel
+from .refined import planned_noise, refined_fit
 
 __all__ = ["LinearRegression"]
 
@@ -157,7 +157,7 @@ class LinearRegression(LinearModel):
         else:
             step = rule.lipschitz + 2.0 * rule.safety_error
             above = beta - rule.safety_error - rule.threshold
-            # Below the threshold no neighbour is safe, and the estimate may be anything. proof in linear_bounds.md
+            # Below the threshold no neighbour is safe, and the estimate may be anything. proof in bounds.md
             theta = estimate() if above >= 0.0 else np.zeros(dimension)
             gamma = max(above - step, 0.0) / step
             result = spending.test(Proposal(theta, rule.sensitivity, gamma), "paper", budget.epsilon, budget.delta)

@@ -1,4 +1,4 @@
-"""Kernels, and public features whose inner products stand for them.  Proof: kernel_features.md."""
+"""Kernels, and public features whose inner products stand for them.  Proof: features.md."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
-from ..rows.exact import product_grid, toward_zero
-from ..rows.namespace import like, namespace, squares
+from ...rows.exact import product_grid, toward_zero
+from ...rows.namespace import like, namespace, squares
 
 __all__ = ["KERNELS", "Axis", "Kernel", "TensorFeatures", "tensor_features"]
 

@@ -1,4 +1,4 @@
-"""The whole regression function at once: noisy kernel sums, read anywhere.  Proof: kernel_function.md."""
+"""The whole regression function at once: noisy kernel sums, read anywhere.  Proof: refined.md."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..privacy.contribution import Shape
-from ..privacy.spending import Portion
-from ..privacy.unit import Unit
-from ..rows.engine import Rows
-from ..rows.namespace import like, namespace
-from .kernel_design import Design
-from .linear_refined import refined_fit
-from .quantile import private_quantile
+from ...privacy.contribution import Shape
+from ...privacy.spending import Portion
+from ...privacy.unit import Unit
+from ...rows.engine import Rows
+from ...rows.namespace import like, namespace
+from ..linear.refined import refined_fit
+from ..quantile import private_quantile
+from .design import Design
 
 __all__ = ["KernelSums", "planned_noise", "read_function", "release_sums"]
 

@@ -1,4 +1,4 @@
-"""Class means and priors by two looks at the rows, the second around the first: no refusal.  Proof: bayes_refined.md."""
+"""Class means and priors by two looks at the rows, the second around the first: no refusal.  Proof: refined.md."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..privacy.contribution import LabelledBall
-from ..privacy.spending import Portion
-from ..privacy.unit import Unit
-from ..rows.engine import Rows
-from .bayes_bounds import class_sums, from_centres
-from .classifier import into_ball
-from .quantile import private_quantile, row_norms
+from ...privacy.contribution import LabelledBall
+from ...privacy.spending import Portion
+from ...privacy.unit import Unit
+from ...rows.engine import Rows
+from ..quantile import private_quantile, row_norms
+from .bounds import class_sums, from_centres
+from .model import into_ball
 
 __all__ = ["RefinedMeans", "planned_noise", "refined_means"]
 

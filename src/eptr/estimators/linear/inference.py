@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from ..errors import probability
-from ..privacy.claim import Release
-from .linear_refined import RefinedFit
+from ...errors import probability
+from ...privacy.claim import Release
+from .refined import RefinedFit
 
 __all__ = ["Summary", "standard_errors", "summarise"]
 

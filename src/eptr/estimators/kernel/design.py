@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BoundError, InputError, positive, sensible
-from ..rows.namespace import like, namespace
-from .kernel_features import KERNELS, Kernel, TensorFeatures, tensor_features
+from ...errors import BoundError, InputError, positive, sensible
+from ...rows.namespace import like, namespace
+from .features import KERNELS, Kernel, TensorFeatures, tensor_features
 
 __all__ = ["Design", "pairs", "y_range"]
 

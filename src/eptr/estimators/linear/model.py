@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from .base import NoisyScore, PrivateEstimator
-from .predicting import numbers_of, predictions
+from ..base import NoisyScore, PrivateEstimator
+from ..predicting import numbers_of, predictions
 
 __all__ = ["LinearModel"]
 

@@ -1,4 +1,4 @@
-"""Least squares by private preconditioned steps: near non-private accuracy, no refusal.  Proof: linear_refined.md."""
+"""Least squares by private preconditioned steps: near non-private accuracy, no refusal.  Proof: refined.md."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..privacy.contribution import Ball, Box, Interval, Outer
-from ..privacy.spending import Portion
-from ..privacy.unit import Unit
-from ..rows.engine import Rows
-from ..rows.exact import shrink_factors, sum_grid, toward_zero
-from ..rows.namespace import like, namespace, squares, whole
-from .linear_bounds import moments
-from .quantile import private_quantile
+from ...privacy.contribution import Ball, Box, Interval, Outer
+from ...privacy.spending import Portion
+from ...privacy.unit import Unit
+from ...rows.engine import Rows
+from ...rows.exact import shrink_factors, sum_grid, toward_zero
+from ...rows.namespace import like, namespace, squares, whole
+from ..quantile import private_quantile
+from .bounds import moments
 
 __all__ = ["RefinedFit", "planned_noise", "refined_fit"]
 

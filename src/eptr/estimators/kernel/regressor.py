@@ -11,20 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from ..accounting.budget import Budget
-from ..errors import InputError, positive
-from ..privacy.claim import Release
-from ..privacy.mechanism import forecast_test
-from ..privacy.spending import Portion, Spending
-from ..rows.engine import Rows
-from .base import RADIUS_SHARE, NoisyScore, PrivateEstimator, private_radius, whole_number
-from .kernel_design import Design, pairs, y_range
-from .kernel_features import KERNELS
-from .kernel_function import KernelSums, planned_noise, read_function, release_sums
-from .kernel_queries import query_rule, query_sums
-from .planning import Plan
-from .predicting import numbers_of, predictions
-from .quantile import target_sizes
+from ...accounting.budget import Budget
+from ...errors import InputError, positive
+from ...privacy.claim import Release
+from ...privacy.mechanism import forecast_test
+from ...privacy.spending import Portion, Spending
+from ...rows.engine import Rows
+from ..base import RADIUS_SHARE, NoisyScore, PrivateEstimator, private_radius, whole_number
+from ..planning import Plan
+from ..predicting import numbers_of, predictions
+from ..quantile import target_sizes
+from .bounds import query_rule, query_sums
+from .design import Design, pairs, y_range
+from .features import KERNELS
+from .refined import KernelSums, planned_noise, read_function, release_sums
 
 __all__ = ["KernelRegressor"]
 

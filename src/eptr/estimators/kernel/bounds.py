@@ -1,4 +1,4 @@
-"""Nadaraya-Watson at declared query points: threshold, Lipschitz constant, sensitivity, sums.  Proof: kernel_queries.md."""
+"""Nadaraya-Watson at declared query points: threshold, Lipschitz constant, sensitivity, sums.  Proof: bounds.md."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..privacy.mechanism import Proposal
-from ..rows.engine import RowFunction
-from ..rows.exact import product_grid, toward_zero
-from ..rows.namespace import like, namespace
-from .kernel_design import Design
+from ...privacy.mechanism import Proposal
+from ...rows.engine import RowFunction
+from ...rows.exact import product_grid, toward_zero
+from ...rows.namespace import like, namespace
+from .design import Design
 
 __all__ = ["QueryRule", "query_rule", "query_sums"]
 

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accounting.budget import Budget
-from ..errors import InputError, positive
-from ..privacy.claim import Release
-from ..privacy.mechanism import Proposal, forecast_test
-from ..privacy.rung import ladder_rung
-from ..privacy.spending import Portion, Spending
-from ..rows.engine import Rows
-from .base import RADIUS_SHARE, private_radius, whole_number
-from .bayes_bounds import ClassRule, class_sums, paper_rule, tight_rule
-from .bayes_refined import planned_noise, refined_means
-from .classifier import MeansClassifier, into_ball
-from .planning import Plan
-from .quantile import row_norms
+from ...accounting.budget import Budget
+from ...errors import InputError, positive
+from ...privacy.claim import Release
+from ...privacy.mechanism import Proposal, forecast_test
+from ...privacy.rung import ladder_rung
+from ...privacy.spending import Portion, Spending
+from ...rows.engine import Rows
+from ..base import RADIUS_SHARE, private_radius, whole_number
+from ..planning import Plan
+from ..quantile import row_norms
+from .bounds import ClassRule, class_sums, paper_rule, tight_rule
+from .model import MeansClassifier, into_ball
+from .refined import planned_noise, refined_means
 
 __all__ = ["BayesClassifier"]
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin
 
-from ..rows.engine import Rows
-from ..rows.task import Task
-from .base import NoisyScore, PrivateEstimator
-from .predicting import predictions, target_of
+from ...rows.engine import Rows
+from ...rows.task import Task
+from ..base import NoisyScore, PrivateEstimator
+from ..predicting import predictions, target_of
 
 __all__ = ["MeansClassifier", "into_ball"]
 

@@ -1,4 +1,4 @@
-"""Class sums, and how far one row can move class means: published and sharp bounds.  Proof: bayes_bounds.md."""
+"""Class sums, and how far one row can move class means: published and sharp bounds.  Proof: bounds.md."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rows.engine import Rows
-from ..rows.exact import project, shrink_factors, sum_grid
-from ..rows.namespace import is_foreign, like, namespace
+from ...rows.engine import Rows
+from ...rows.exact import project, shrink_factors, sum_grid
+from ...rows.namespace import is_foreign, like, namespace
 
 __all__ = ["ClassRule", "ClassSums", "class_sums", "from_centres", "paper_rule", "tight_rule"]
 

@@ -1,0 +1,5 @@
+"""Gaussian classes: the model, its strategies, and how far one row can move it."""
+
+from .classifier import BayesClassifier
+
+__all__ = ["BayesClassifier"]
