@@ -5,29 +5,39 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .errors import InputError
+from .estimators.fitted import FACTS, Fitted
 from .privacy.claim import Cost, Release
 
 __all__ = ["privacy_statement", "restored", "to_json"]
 
-SCHEMA = "eptr-model/1"
+SCHEMA = "eptr-model/2"
 # Settings that mean something only where the model was fitted: they are not part of a published model.
 _LOCAL = ("ledger", "random_state")
 
 
 def to_json(estimator: Any) -> str:
-    """Everything a fitted estimator knows, which is public; numbers survive the round trip exactly."""
+    """A fitted estimator in four parts: its settings, what is public about the rows, its Release and its ``fitted_``."""
     check_is_fitted(estimator, "release_")
-    settings = {k: _encode(v) for k, v in estimator.get_params(deep=False).items() if k not in _LOCAL}
-    fitted = {k: _encode(v) for k, v in vars(estimator).items() if k.endswith("_") and not k.startswith("_")}
-    model = {"schema": SCHEMA, "model": type(estimator).__name__, "settings": settings, "fitted": fitted}
+    settings = {k: v for k, v in estimator.get_params(deep=False).items() if k not in _LOCAL}
+    facts = {name: getattr(estimator, name) for name in FACTS if hasattr(estimator, name)}
+    fitted = {name: getattr(estimator.fitted_, name) for name in _own_fields(type(estimator.fitted_))}
+    parts = {"settings": settings, "facts": facts, "fitted": fitted}
+    model = {"schema": SCHEMA, "model": type(estimator).__name__, "release": _encode(estimator.release_)}
+    model |= {part: {k: _encode(v) for k, v in content.items()} for part, content in parts.items()}
     return json.dumps(model, indent=1, allow_nan=False)
+
+
+def _own_fields(fitted: type[Fitted]) -> list[str]:
+    """What a model adds: the value and its noise are in the Release."""
+    shared = {field.name for field in fields(Fitted)}
+    return [field.name for field in fields(fitted) if field.name not in shared]
 
 
 def restored(text: str, models: Mapping[str, Any]) -> Any:
@@ -37,18 +47,33 @@ def restored(text: str, models: Mapping[str, Any]) -> Any:
         schema, name = content["schema"], content["model"]
     except (TypeError, ValueError, KeyError):
         raise InputError("text is not an eptr model; pass what to_json() returned.") from None
-    if schema != SCHEMA:
+    if schema not in (SCHEMA, "eptr-model/1"):
         raise InputError(f"the model has schema {schema!r}; this version of eptr reads {SCHEMA!r}.")
     if name not in models:
         raise InputError(f"the model is a {name!r}, which this version of eptr does not know.")
+    if schema != SCHEMA:
+        content = _from_first_schema(content)
     estimator = models[name](**{k: _decode(v) for k, v in content["settings"].items()})
-    for key, value in content["fitted"].items():
-        setattr(estimator, key, _decode(value))
+    for key in FACTS:
+        if key in content["facts"]:
+            setattr(estimator, key, _decode(content["facts"][key]))
+    found: Release = _decode(content["release"])
     # Version 0.1 did not write what a guarantee rests on; a rival still knows it of its form.
-    if "basis" not in content["fitted"]["release_"]["cost"] and hasattr(estimator, "_marked"):
-        found: Release = estimator.release_
-        estimator.release_ = replace(found, cost=estimator._marked(found.cost))
+    if "basis" not in content["release"]["cost"]:
+        found = replace(found, cost=estimator._marked(found.cost))
+    own = {k: _decode(content["fitted"][k]) for k in _own_fields(estimator._fitted) if k in content["fitted"]}
+    estimator.release_ = found
+    estimator.fitted_ = estimator._fitted(value=found.value, noise=found.noise_scale, **own)
     return estimator
+
+
+def _from_first_schema(content: dict[str, Any]) -> dict[str, Any]:
+    """Everything fitted was one table of names that end in an underscore, the Release among them."""
+    old = content["fitted"]
+    release = old["release_"] | {
+        "release": old["release_"]["release"] | {"rows_per_person": old.get("rows_per_person_", 1)}
+    }
+    return content | {"facts": old, "release": release, "fitted": {k.removesuffix("_"): v for k, v in old.items()}}
 
 
 def _encode(value: Any) -> Any:
@@ -118,7 +143,7 @@ _RESTS = {
 def privacy_statement(estimator: Any) -> str:
     """Two paragraphs: the guarantee, and what it does not cover."""
     r: Release = estimator.release_
-    fault = getattr(estimator, "faults", {}).get(getattr(estimator, "form", None))
+    fault: str | None = estimator._fault
     if fault is not None:
         return (
             f"This fit used a published method that is not differentially private: {fault} It carries NO privacy guarantee; "
@@ -129,8 +154,7 @@ def privacy_statement(estimator: Any) -> str:
             "This fit was made with a fixed random seed. It is reproducible and carries NO privacy guarantee; it must not "
             "be published if the rows are sensitive.\n\nFit again with random_state=None to obtain a private result."
         )
-    people = estimator.rows_per_person_
-    unit = "one row" if people == 1 else f"up to {people} rows that belong to one person"
+    unit = "one row" if r.rows_per_person == 1 else f"up to {r.rows_per_person} rows that belong to one person"
     silent = 'The answer was "no reply": the published values are a public fallback, not a function of the data.'
     first = [
         f"The {type(estimator).__name__} parameters were computed under ({r.epsilon:g}, {r.delta:g})-differential privacy:",

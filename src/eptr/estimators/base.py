@@ -1,4 +1,4 @@
-"""What all private estimators share: checked settings, one budget, one charge, one Release.
+"""What all private estimators share: the one ``fit``, with checked settings, one budget, one charge, one Release.
 
 Everything here handles public settings; no statistic of the rows is computed in this file.
 """
@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -26,22 +29,20 @@ from ..errors import (
     sensible,
 )
 from ..privacy.claim import Cost, Release
-from ..privacy.spending import Portion, Spending
+from ..privacy.spending import Spending
 from ..privacy.unit import Unit
-from ..rows.engine import Rows
+from ..rows.engine import Engine, Rows
 from ..rows.engines import open_rows
 from ..rows.memory import unquoted
-from ..rows.task import Task
-from .quantile import private_quantile
+from ..rows.task import Target, Task
+from .fitted import FACTS, Fitted
+from .planning import Plan
+from .quantile import RADIUS_SHARE
+from .strategy import Strategy
 
 __all__ = ["NoisyScore", "PrivateEstimator"]
 
-STRATEGIES = ("refined", "tight", "paper")
-# Share of mu^2 that buys one private radius when a bound is given as "private".
-RADIUS_SHARE = 0.05
-RADIUS_LEVEL = 0.97
-# A private radius is searched over all sensible magnitudes, with few cells and a margin for their noise.
-RADIUS_SEARCH = {"low": 2.0**-30, "high": 2.0**30, "ratio": 2.0, "forgiving": 2.0}
+NO_REPLY = "no reply: the private test did not release this fit, and predictions are the public fallback."
 
 
 class NoisyScore:
@@ -56,12 +57,17 @@ class NoisyScore:
 
 
 class _Declared(BaseEstimator):
-    """Settings that every estimator has and declares itself, in its own order."""
+    """Settings that every estimator has and declares itself, in its own order, and what a fit adds to them."""
 
     epsilon: float
     delta: float
     rows_per_person: int
     fallback: Any
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    classes_: NDArray[Any]
+    fitted_: Any
+    release_: Release
 
 
 @dataclass(eq=False, repr=False)
@@ -73,12 +79,11 @@ class PrivateEstimator(_Declared):
     invalid: str = "raise"
     ledger: Any = None
     random_state: Any = None
-    # The parameter that selects the algorithm, and its values.
-    _variants: ClassVar[tuple[str, tuple[str, ...]]] = ("strategy", STRATEGIES)
-
-    @property
-    def _variant(self) -> str:
-        return str(getattr(self, self._variants[0]))
+    # Ways to fit by name, the setting that selects one, what y holds, and the type of ``fitted_``.
+    strategies: ClassVar[Mapping[str, Strategy]] = MappingProxyType({})
+    _selector: ClassVar[str] = "strategy"
+    _target: ClassVar[Target] = "numbers"
+    _fitted: ClassVar[type[Fitted]] = Fitted
 
     def fit(self, X: Any, y: Any = None, **unsupported: Any) -> Any:
         """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table.
@@ -90,30 +95,72 @@ class PrivateEstimator(_Declared):
         if account is not None and self.invalid == "raise":
             account.admit_check()  # a failed check is an answer about the rows
         try:
-            self._fit(X, y, self._settings(**unsupported))
+            self._check_settings(**unsupported)
+            rows = self._rows(X, y)
+            public = self._public(rows.n, rows.n_features, 0 if rows.classes is None else len(rows.classes))
+            spending = self._open(self._cost(public), rows)
+            self.fitted_ = self._fit(rows, public, spending)
+            self.release_ = spending.close(self.fitted_.value, self.fitted_.noise, self._method)
         except BaseException:
             self._forget()  # not even public facts about rows that somebody refused to pay for
             raise
+        if not self.release_.replied:
+            warnings.warn(f"{NO_REPLY} {self._advice}", NoReplyWarning, stacklevel=2)
         return self
 
-    def _fit(self, X: Any, y: Any, budget: Budget) -> None:
-        raise TypeError(f"{type(self).__name__} does not say how to fit")
+    if not TYPE_CHECKING:  # there, a name that nobody declared stays an error
 
-    def _settings(self, **unsupported: Any) -> Budget:
+        def __getattr__(self, name: str) -> Any:
+            """Fitted names end in an underscore: ``coef_`` is ``fitted_.coef``."""
+            field = name.removesuffix("_")
+            found = None if field == name or name[0] == "_" else getattr(vars(self).get("fitted_"), field, None)
+            if found is None:
+                raise AttributeError(f"{type(self).__name__} has no attribute {name!r}, or it was not released.")
+            return found
+
+    def _public(self, n: int, n_features: int, n_classes: int) -> Any:
+        """The settings of this fit, checked, and all that is public: what a strategy gets besides rows and budget."""
+        raise TypeError(f"{type(self).__name__} does not say what is public")
+
+    def _cost(self, public: Any) -> Cost:
+        return self.strategies[self._variant].cost(public)
+
+    def _fit(self, rows: Rows, public: Any, spending: Spending) -> Fitted:
+        return self.strategies[self._variant].fit(rows, public, spending)
+
+    def _planned(self, n: int, n_features: int, n_classes: int = 0) -> Plan:
+        self._check_settings()
+        public = self._public(whole_number("n", n), whole_number("n_features", n_features), n_classes)
+        if public.to_buy:
+            raise InputError(f"plan() needs {' and '.join(public.to_buy)} as numbers.")
+        return self.strategies[self._variant].plan(public)
+
+    @classmethod
+    def _variants(cls) -> tuple[str, ...]:
+        return tuple(cls.strategies)
+
+    @property
+    def _variant(self) -> str:
+        return str(getattr(self, self._selector))
+
+    @property
+    def _method(self) -> str:
+        """What the Release calls it."""
+        return self._variant
+
+    def _check_settings(self, **unsupported: Any) -> None:
         for name in unsupported:
             raise InputError(
                 f"{name} is not supported: the guarantee is per row, and a weight would change a row's influence. "
                 f"Call fit(X, y) without {name}."
             )
-        budget = Budget(self.epsilon, self.delta)
-        name, choices = self._variants
-        if getattr(self, name) not in choices:
-            raise InputError(f"{name} must be one of {choices}, got {getattr(self, name)!r}.")
+        Budget(self.epsilon, self.delta)
+        if getattr(self, self._selector) not in self._variants():
+            raise InputError(f"{self._selector} must be one of {self._variants()}, got {self._variant!r}.")
         if self.invalid not in ("raise", "drop"):
             raise InputError(f"invalid must be 'raise' or 'drop', got {self.invalid!r}.")
         self._unit()
         self._account()
-        return budget
 
     def _account(self) -> Account | None:
         """The ledger to charge, if there is one; a string is opened anew in every process."""
@@ -121,38 +168,37 @@ class PrivateEstimator(_Declared):
 
     def _forget(self) -> None:
         """A new fit starts clean: nothing of an earlier, perhaps seeded, fit may be published with it."""
-        for name in [k for k in vars(self) if k.endswith("_") and not k.startswith("_")]:
-            delattr(self, name)
+        for name in (*FACTS, "fitted_", "release_"):
+            self.__dict__.pop(name, None)
 
-    def _bound(self, name: str, advice: str) -> float | str:
+    def _bound(self, name: str, advice: str) -> Any:
+        """A finite number, or "private" where the strategy can buy one."""
         value = getattr(self, name)
         if value is None:
             offer = f"; or pass {name}='private' to spend {RADIUS_SHARE:.0%} of the budget on a private one"
             raise BoundError(
                 f"{name} is missing. {advice} It must come from what is known before seeing the data"
-                f"{offer if self._variants[0] == 'strategy' else ''}."
+                f"{offer if self.strategies else ''}."
             )
-        if isinstance(value, str) and value == "private" and self._variant == "refined":
+        strategy = self.strategies.get(self._variant)
+        if isinstance(value, str) and value == "private" and strategy is not None and strategy.buys_bounds:
             return "private"
         if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
-            offer = " (or 'private' with strategy='refined')" if self._variants[0] == "strategy" else ""
+            offer = " (or 'private' with strategy='refined')" if self.strategies else ""
             raise BoundError(f"{name} must be one finite number above 0{offer}, got {value!r}.")
         return sensible(name, float(value))
 
-    def _regression_rows(self, X: Any, y: Any) -> Rows:
-        return self._rows(X, y, Task("numbers", drop_invalid=self.invalid == "drop"))
-
-    def _rows(self, X: Any, y: Any, task: Task) -> Rows:
+    def _rows(self, X: Any, y: Any) -> Engine:
         """Rows that tell the ledger if they fail their check, what is public about them, and warnings about their number."""
+        task = Task(self._target, getattr(self, "classes", None), drop_invalid=self.invalid == "drop")
         rows = open_rows(X, y, task, self._failed_check)
         self.n_features_in_ = rows.n_features
         if rows.names is not None:
             self.feature_names_in_ = np.array(rows.names, dtype=object)
         if rows.classes is not None:
             self.classes_ = rows.classes
-        self.rows_per_person_ = self.rows_per_person
         for text in public_warnings(rows.n, rows.n_features, self.delta):
-            warnings.warn(text, SettingsWarning, stacklevel=5)
+            warnings.warn(text, SettingsWarning, stacklevel=3)
         return rows
 
     def _failed_check(self) -> None:
@@ -164,7 +210,8 @@ class PrivateEstimator(_Declared):
     def _unit(self) -> Unit:
         """Who is protected; checked."""
         unit = Unit(self.neighbours, whole_number("rows_per_person", self.rows_per_person))
-        if unit.relation != "replace-one" and self._variant in ("tight", "paper"):
+        strategy = self.strategies.get(self._variant)
+        if strategy is not None and unit.relation not in strategy.relations:
             raise InputError(
                 f"strategy={self._variant!r} is proven for neighbours='replace-one' alone: its test measures how many rows must "
                 "be replaced. Use strategy='refined' with neighbours='zero-out'."
@@ -174,20 +221,31 @@ class PrivateEstimator(_Declared):
     def _open(self, cost: Cost, rows: Rows) -> Spending:
         """The budget of this fit; one that cannot be paid is refused here, before any pass over the rows."""
         options = {"account": self._account(), "random_state": self.random_state, "what": self._variant}
-        spending = Spending(self._marked(cost), self._unit(), rows, **options, honest=self._honest)
+        spending = Spending(self._marked(cost), self._unit(), rows, **options, honest=self._fault is None)
+        if self._fault is not None:
+            warnings.warn(
+                f"{type(self).__name__}({self._selector}={self._variant!r}) is not private: {self._fault}",
+                NotPrivateWarning,
+                stacklevel=3,
+            )
         if self.random_state is not None:
             warnings.warn(
                 "random_state was given: this fit is reproducible and therefore not private. "
                 "Use random_state=None on real data.",
                 NotPrivateWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         return spending
 
     @property
-    def _honest(self) -> bool:
-        """Whether the method is private at all; some published ones are not."""
-        return True
+    def _fault(self) -> str | None:
+        """Why the method is not private at all; some published ones are not."""
+        return None
+
+    @property
+    def _advice(self) -> str:
+        """What makes a reply likelier."""
+        return "More rows, a smaller c0, a larger epsilon or strategy='refined' make a reply likelier."
 
     def _marked(self, cost: Cost) -> Cost:
         """The cost with what the guarantee rests on: what others say of their rows is not proven in this repository."""
@@ -196,26 +254,6 @@ class PrivateEstimator(_Declared):
         return replace(
             cost, basis="not verified", theorem=f"what a row contributes is {type(self).__name__}'s own claim."
         )
-
-    @staticmethod
-    def _gaussian_cost(budget: Budget) -> Cost:
-        return Cost(budget.epsilon, budget.delta, "gaussian", budget.mu)
-
-    def _finish(self, release: Release) -> None:
-        self.release_ = release
-        self.released_ = release.replied
-        self.noise_ = release.noise_scale
-        if not release.replied:
-            ours = self._variants[0] == "strategy"
-            other = (
-                ", a smaller c0, a larger epsilon or strategy='refined' make" if ours else " or a larger epsilon make"
-            )
-            warnings.warn(
-                "no reply: the private test did not release this fit, and predictions are the public fallback. "
-                f"More rows{other} a reply likelier.",
-                NoReplyWarning,
-                stacklevel=4,
-            )
 
     def to_json(self) -> str:
         """The fitted private model as versioned JSON text; holds no row and may be published."""
@@ -229,11 +267,6 @@ class PrivateEstimator(_Declared):
 
         check_is_fitted(self, "release_")
         return privacy_statement(self)
-
-
-def private_radius(rows: Rows, statistic: Any, spending: Portion) -> float:
-    """A bound bought from the budget: nearly all rows are within it."""
-    return private_quantile(rows, statistic, RADIUS_LEVEL, spending=spending, share=RADIUS_SHARE, **RADIUS_SEARCH)
 
 
 def validated(estimator: Any, *arrays: Any, **options: Any) -> Any:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from .base import STRATEGIES
 from .bayes import BayesClassifier
 from .kernel import KernelRegressor
 from .linear import LinearRegression
@@ -44,7 +43,7 @@ class Entrant:
 
     def make(self, **settings: Any) -> Any:
         """An instance of this variant."""
-        return self.estimator(**{self.estimator._variants[0]: self.variant}, **settings)
+        return self.estimator(**{self.estimator._selector: self.variant}, **settings)
 
     def example(self, x_bound: float, y_bound: float, classes: Any = "public", **settings: Any) -> Any:
         """An instance for rows of norm at most ``x_bound`` and targets of at most ``y_bound``, or with these classes."""
@@ -57,7 +56,10 @@ class Entrant:
 
 
 OURS = [
-    *(Entrant(LinearRegression, s, "regression", command="ols") for s in STRATEGIES),
-    *(Entrant(BayesClassifier, s, "classification", command="bayes") for s in STRATEGIES),
-    *(Entrant(KernelRegressor, s, "function", command="kernel", needs={"bandwidth": 0.4}) for s in STRATEGIES),
+    *(Entrant(LinearRegression, s, "regression", command="ols") for s in LinearRegression.strategies),
+    *(Entrant(BayesClassifier, s, "classification", command="bayes") for s in BayesClassifier.strategies),
+    *(
+        Entrant(KernelRegressor, s, "function", command="kernel", needs={"bandwidth": 0.4})
+        for s in KernelRegressor.strategies
+    ),
 ]

@@ -13,7 +13,13 @@ from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.namespace import is_foreign, like, namespace, squares, to_numpy
 
-__all__ = ["private_quantile", "row_norms", "target_sizes"]
+__all__ = ["RADIUS_SHARE", "private_quantile", "private_radius", "row_norms", "target_sizes"]
+
+# Share of mu^2 that buys one private radius when a bound is given as "private".
+RADIUS_SHARE = 0.05
+RADIUS_LEVEL = 0.97
+# It is searched over all sensible magnitudes, with few cells and a margin for their noise.
+RADIUS_SEARCH = {"low": 2.0**-30, "high": 2.0**30, "ratio": 2.0, "forgiving": 2.0}
 
 
 def private_quantile(
@@ -53,6 +59,11 @@ def private_quantile(
     slack = np.minimum(forgiving * scale * np.sqrt(np.arange(1, count + 2)), 0.25 * rows.n)
     reached = np.flatnonzero(np.cumsum(noisy) >= level * rows.n - slack)
     return float(edges[reached[0] if reached.size else count])
+
+
+def private_radius(rows: Rows, statistic: Callable[[Any, Any], Any], spending: Portion) -> float:
+    """A bound bought from the budget: nearly all rows are within it."""
+    return private_quantile(rows, statistic, RADIUS_LEVEL, spending=spending, share=RADIUS_SHARE, **RADIUS_SEARCH)
 
 
 def row_norms(x: Any, y: Any) -> Any:

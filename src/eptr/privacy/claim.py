@@ -54,6 +54,7 @@ class Release:
     strategy: str
     cost: Cost = field(repr=False)
     neighbours: str = "replace-one"
+    rows_per_person: int = 1  # so many rows of one person are protected together
 
     @property
     def basis(self) -> str:
@@ -81,6 +82,7 @@ class Release:
             "theorem": self.theorem,
             "strategy": self.strategy,
             "neighbours": self.neighbours,
+            "rows_per_person": self.rows_per_person,
             "cost": {name: getattr(self.cost, name) for name in self.cost.__slots__},
         }
         return json.dumps(content)

@@ -183,12 +183,12 @@ class Spending(Portion):
         self._square, self._epsilon, self._tests = Fraction(0), Fraction(0), 0
         return self._source()
 
-    def close(self, value: Any, noise_scale: float, strategy: str, *, replied: bool = True) -> Release:
-        """What may be published, and paid for even if nothing was drawn. proof: order"""
+    def close(self, value: Any, noise_scale: float, strategy: str) -> Release:
+        """What may be published, None for no reply, and paid for even if nothing was drawn. proof: order"""
         self._source()
         return Release(
-            replied, value if replied else None, noise_scale, self.cost.epsilon, self.cost.delta, self.private, strategy,
-            self.cost, self.protected.relation,
+            value is not None, value, noise_scale, self.cost.epsilon, self.cost.delta, self.private, strategy,
+            self.cost, self.protected.relation, self.protected.rows,
         )  # fmt: skip
 
     def _one_test(self, strategy: str, epsilon: float, delta: float) -> NoiseSource:

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
 from ..estimators.linear.bounds import moments, smallest_eigenvalue
-from ..privacy.claim import Release
+from ..privacy.claim import Cost
 from ..privacy.contribution import Ball, Outer, Shape
+from ..privacy.spending import Spending
+from ..rows.engine import Rows
 from .base import LinearRival, Problem
 
 __all__ = ["AdaSSP"]
@@ -47,27 +49,29 @@ class AdaSSP(LinearRival):
     form: str = "repaired"
 
     zero_out = ("repaired",)
-    _variants = ("form", ("repaired", "literature"))
+    forms = ("repaired", "literature")
 
-    def _solve(self, problem: Problem, budget: Budget) -> tuple[Array, Release]:
-        n, p, R, Y = problem.rows.n, problem.dimension, problem.radius, problem.y_bound
+    def _cost(self, public: Problem) -> Cost:
+        if self.form == "repaired":
+            return super()._cost(public)
+        return self._gaussian_cost_of(math.sqrt(1.0 + 2.0 + 4.0) / _published(public.budget)[1])  # proof: published
+
+    def _solve(self, rows: Rows, problem: Problem, spending: Spending) -> tuple[Array, float]:
+        n, p, R, Y, budget = problem.n, problem.numbers, problem.radius, problem.y_bound, problem.budget
         log_size = math.log(2.0 * p * p / FAILURE)
         # An eigenvalue solver errs by far less than what is added here, relative to the sensitivity R^2. proof: statistics
         smallest = Shape(R * R, R * R)
         computed = Shape(*(R * R * (1.0 + 1e-9 + 128.0 * p * p * 2.0**-53 * n),) * 2)
         if self.form == "repaired":
-            cost, mus, gram_is = self._gaussian_cost(budget), budget.split(SHARES), Outer(R, p)
+            mus, gram_is = budget.split(SHARES), Outer(R, p)
             margin = 2.0 * smallest.scale(self._unit(), mus[0])
             ridge = gram_is.scale(self._unit(), mus[1]) * math.sqrt(p * log_size)
         else:
-            level = math.log(6.0 / budget.delta)
-            s = math.sqrt(level) / (budget.epsilon / 3.0)
+            level, s = _published(budget)
             mus = tuple(m / s * (1.0 - 1e-15) for m in (1.0, math.sqrt(2.0), 2.0))
-            cost = self._gaussian_cost_of(math.sqrt(1.0 + 2.0 + 4.0) / s)  # proof: published
             margin = R * R * level / (budget.epsilon / 3.0)
             ridge = R * R * math.sqrt(p * level * log_size) / (budget.epsilon / 3.0)
-        spending = self._open(cost, problem.rows)
-        sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=self.form == "repaired")
+        sums = moments(rows, problem.x_bound, Y, problem.constant, weighted=self.form == "repaired")
         low = max(float(spending.draw(np.array(smallest_eigenvalue(sums.gram)), computed, mus[0])) - margin, 0.0)
         if self.form == "repaired":
             gram = spending.draw(sums.gram, gram_is, mus[1])
@@ -83,4 +87,10 @@ class AdaSSP(LinearRival):
         theta: Array = np.asarray(
             np.linalg.lstsq(gram + max(0.0, ridge - low) * np.eye(p), cross, rcond=None)[0], dtype=float
         )
-        return theta, self._released(theta, cross_sd / n, spending)
+        return theta, cross_sd / n
+
+
+def _published(budget: Budget) -> tuple[float, float]:
+    """log(6/delta), and the published noise of a statistic of sensitivity 1."""
+    level = math.log(6.0 / budget.delta)
+    return level, math.sqrt(level) / (budget.epsilon / 3.0)

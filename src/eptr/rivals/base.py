@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -14,19 +12,32 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from ..accounting.budget import Budget
-from ..errors import InputError, NotPrivateWarning, PrivacyError, positive, probability
+from ..errors import InputError, PrivacyError, positive, probability
 from ..estimators.base import NoisyScore, PrivateEstimator
 from ..estimators.bayes.model import MeansClassifier
+from ..estimators.bayes.problem import Classes
+from ..estimators.fitted import Fitted
 from ..estimators.kernel.design import pairs, y_range
 from ..estimators.linear.model import LinearModel
+from ..estimators.linear.problem import LinearFitted, Problem
 from ..estimators.predicting import numbers_of, predictions
-from ..privacy.claim import Cost, Release
+from ..estimators.strategy import Public, gaussian_cost
+from ..privacy.claim import Cost
 from ..privacy.gaussian import gaussian_mu
 from ..privacy.spending import Spending
 from ..privacy.unit import Unit
 from ..rows.engine import Rows
 
-__all__ = ["ClassRival", "Frame", "FunctionRival", "LinearRival", "Problem", "Rival"]
+__all__ = [
+    "ClassRival",
+    "Frame",
+    "FunctionFitted",
+    "FunctionProblem",
+    "FunctionRival",
+    "LinearRival",
+    "Problem",
+    "Rival",
+]
 
 Array = NDArray[np.float64]
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -41,7 +52,7 @@ class Rival:
 
     rows_per_person = 1
     fallback = None
-    _variants: ClassVar[tuple[str, tuple[str, ...]]] = ("form", ("repaired",))
+    forms: ClassVar[tuple[str, ...]] = ("repaired",)
     zero_out: ClassVar[tuple[str, ...]] = ()  # forms that are proven for rows that are dropped, too
     faults: ClassVar[Mapping[str, str]] = NOTHING
     unverified: ClassVar[Mapping[str, str]] = NOTHING
@@ -50,6 +61,20 @@ class Rival:
     epsilon: float
     delta: float
     form: str
+    _selector: ClassVar[str] = "form"
+    _advice = "More rows or a larger epsilon make a reply likelier."
+
+    @classmethod
+    def _variants(cls) -> tuple[str, ...]:
+        return cls.forms
+
+    @property
+    def _method(self) -> str:
+        return f"{type(self).__name__}, {self.form}"
+
+    @property
+    def _fault(self) -> str | None:
+        return self.faults.get(self.form)
 
     def _unit(self) -> Unit:
         if self.neighbours != "replace-one" and self.form not in self.zero_out:
@@ -61,15 +86,6 @@ class Rival:
             raise InputError("rows_per_person must be 1: rivals are proven for one row of a person.")
         return super()._unit()  # type: ignore[misc, no-any-return]
 
-    def _open(self, cost: Cost, rows: Rows) -> Spending:
-        if self.form in self.faults:
-            warnings.warn(
-                f"{type(self).__name__}(form={self.form!r}) is not private: {self.faults[self.form]}",
-                NotPrivateWarning,
-                stacklevel=5,
-            )
-        return super()._open(cost, rows)  # type: ignore[misc, no-any-return]
-
     def _marked(self, cost: Cost) -> Cost:
         """The cost with what the guarantee of this form rests on: what is charged and what is released agree."""
         for basis, reasons in (("not verified", {**self.unverified, **self.faults}), ("cited", self.citations)):
@@ -77,16 +93,9 @@ class Rival:
                 return replace(cost, basis=basis, theorem=reasons[self.form])
         return super()._marked(cost)  # type: ignore[misc, no-any-return]
 
-    @property
-    def _honest(self) -> bool:
-        return self.form not in self.faults
-
-    def _released(self, value: Any, scale: float, spending: Spending, replied: bool = True) -> Release:
-        return spending.close(value, scale, f"{type(self).__name__}, {self.form}", replied=replied)
-
-    def _pure_cost(self) -> Cost:
-        """epsilon-DP with delta = 0."""
-        return Cost(positive("epsilon", self.epsilon), 0.0, "basic", 0.0)
+    def _cost(self, public: Any) -> Cost:
+        """Of this form; Gaussian unless a rival says otherwise."""
+        return gaussian_cost(public.budget)
 
     def _gaussian_cost_of(self, mu: float) -> Cost:
         """Published noise, accounted exactly: refused where it does not keep its claim."""
@@ -98,22 +107,14 @@ class Rival:
         return Cost(positive("epsilon", self.epsilon), probability("delta", self.delta), "gaussian", mu)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A linear problem: rows of norm at most ``radius`` (the constant column included), |y| at most ``y_bound``."""
+def pure_cost(budget: Budget) -> Cost:
+    """epsilon-DP with delta = 0."""
+    return Cost(budget.epsilon, 0.0, "basic", 0.0)
 
-    rows: Rows
-    x_bound: float
-    y_bound: float
-    constant: float | None
 
-    @property
-    def radius(self) -> float:
-        return math.hypot(self.x_bound, self.constant or 0.0)
-
-    @property
-    def dimension(self) -> int:
-        return self.rows.n_features + (self.constant is not None)
+def bare_cost(budget: Budget) -> Cost:
+    """The claim itself, of a method with a theorem of its own."""
+    return Cost(budget.epsilon, budget.delta, "basic", 0.0)
 
 
 class LinearRival(Rival, LinearModel):
@@ -122,21 +123,19 @@ class LinearRival(Rival, LinearModel):
     x_bound: Any
     y_bound: Any
 
-    def _fit(self, X: Any, y: Any, budget: Budget) -> None:
-        rows = self._regression_rows(X, y)
-        bounds = [self._needed(name) for name in ("x_bound", "y_bound")]
-        problem = Problem(rows, bounds[0], bounds[1], self._constant(bounds[0], rows.n_features))
-        theta, release = self._solve(problem, budget)
-        beta = theta * self._scaling(bounds[0], rows.n_features)
-        self.coef_ = np.array(beta[: rows.n_features])
-        self.intercept_ = float(beta[-1]) if self.fit_intercept else 0.0
-        self._finish(release)
+    def _public(self, n: int, n_features: int, n_classes: int) -> Problem:
+        x_bound = self._bound("x_bound", "Pass a bound on the norm of a row.")
+        y_bound = self._bound("y_bound", "Pass a bound on |y|.")
+        budget = Budget(self.epsilon, self.delta)
+        return Problem(budget, self._unit(), n, n_features, x_bound, y_bound, self.fit_intercept)
 
-    def _needed(self, name: str) -> float:
-        advice = "Pass a bound on the norm of a row." if name == "x_bound" else "Pass a bound on |y|."
-        return float(self._bound(name, advice))
+    def _fit(self, rows: Rows, public: Problem, spending: Spending) -> LinearFitted:
+        theta, noise = self._solve(rows, public, spending)
+        beta = np.zeros(public.numbers) if theta is None else theta * public.scaling
+        return LinearFitted(value=theta, noise=noise, **public.named(beta))
 
-    def _solve(self, problem: Problem, budget: Budget) -> tuple[Array, Release]:
+    def _solve(self, rows: Rows, problem: Problem, spending: Spending) -> tuple[Array | None, float]:
+        """Coefficients of (x, constant), or None for no reply, and their noise."""
         raise TypeError(f"{type(self).__name__} does not say how to solve a problem")
 
 
@@ -145,14 +144,9 @@ class ClassRival(Rival, MeansClassifier):
 
     x_bound: Any
 
-    def _fit(self, X: Any, y: Any, budget: Budget) -> None:
-        rows = self._classified_rows(X, y)
-        radius = float(self._bound("x_bound", "Pass a bound on the norm of a row."))
-        self.means_, self.priors_, release = self._estimate(rows, radius, budget)
-        self._finish(release)
-
-    def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
-        raise TypeError(f"{type(self).__name__} does not say how to estimate means")
+    def _public(self, n: int, n_features: int, n_classes: int) -> Classes:
+        bound = self._bound("x_bound", "Pass a bound on the norm of a row.")
+        return Classes(Budget(self.epsilon, self.delta), self._unit(), n, n_features, n_classes, bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +156,11 @@ class Frame:
     domain: list[tuple[float, float]]
     y_centre: float
     y_radius: float
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What a fit says about its ranges."""
+        return {"domain": self.domain, "y_centre": self.y_centre, "y_radius": self.y_radius}
 
     def unit(self, x: Array) -> Array:
         """The domain mapped to [0, 1] on every axis; values outside are moved to the edge."""
@@ -173,32 +172,47 @@ class Frame:
         return np.asarray(np.clip((y - self.y_centre) / self.y_radius, -1.0, 1.0))
 
 
+@dataclass(frozen=True, slots=True)
+class FunctionProblem(Public):
+    """A regression function on a public domain."""
+
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class FunctionFitted(Fitted):
+    """Noisy sums and degrees of features, on the ranges that were used."""
+
+    domain: list[tuple[float, float]]
+    y_centre: float
+    y_radius: float
+    sums: Array
+    counts: Array
+
+    @property
+    def frame(self) -> Frame:
+        """The public ranges again."""
+        return Frame(self.domain, self.y_centre, self.y_radius)
+
+
 class FunctionRival(Rival, NoisyScore, RegressorMixin, PrivateEstimator):
     """A regression function on a public domain by somebody else's method (n public; replace-one neighbours by default)."""
 
     domain: Any
     y_bound: Any
 
-    def _fit(self, X: Any, y: Any, budget: Budget) -> None:
-        rows = self._regression_rows(X, y)
-        self.domain_ = pairs(self.domain, rows.n_features)
-        self.y_centre_, self.y_radius_ = y_range(self.y_bound)
-        self._finish(self._release_function(rows, budget))
-
-    def _release_function(self, rows: Rows, budget: Budget) -> Release:
-        raise TypeError(f"{type(self).__name__} does not say how to release a function")
-
-    @property
-    def _frame(self) -> Frame:
-        return Frame(self.domain_, self.y_centre_, self.y_radius_)
+    def _public(self, n: int, n_features: int, n_classes: int) -> FunctionProblem:
+        frame = Frame(pairs(self.domain, n_features), *y_range(self.y_bound))
+        return FunctionProblem(Budget(self.epsilon, self.delta), self._unit(), n, n_features, frame)
 
     def predict(self, X: Any) -> Any:
         """The released function, anywhere, at no further cost."""
         return predictions(self, X)
 
     def _predict(self, x: Array) -> Array:
-        share = self._function(self._frame.unit(x))
-        return np.asarray(self.y_centre_ + self.y_radius_ * np.clip(share, -1.0, 1.0))
+        frame: Frame = self.fitted_.frame
+        share = self._function(frame.unit(x))
+        return np.asarray(frame.y_centre + frame.y_radius * np.clip(share, -1.0, 1.0))
 
     def _function(self, unit: Array) -> Array:
         raise TypeError(f"{type(self).__name__} does not say how to predict")

@@ -9,20 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accounting.budget import Budget
-from ..errors import InputError, positive
-from ..privacy.claim import Release
+from ..errors import InputError
+from ..estimators.kernel.design import bandwidths
 from ..privacy.contribution import Shape
+from ..privacy.spending import Spending
 from ..rows.engine import Rows
 from ..rows.exact import sum_grid, toward_zero
 from ..rows.namespace import on_host
-from .base import FunctionRival, checked_count
+from .base import FunctionFitted, FunctionProblem, FunctionRival, checked_count
 
 __all__ = ["BinnedKernel"]
 
 Array = NDArray[np.float64]
 MOST_CELLS = 200_000
 DEGREE_FLOOR = 4.0  # standard deviations of its noise below which a degree is not divided by
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class BinnedFitted(FunctionFitted):
+    """Cell sums and counts, the number of cells on every axis, and the smoother's bandwidths as shares of the domain."""
+
+    bandwidth: list[float]
+    shape: list[int]
 
 
 @dataclass(eq=False, repr=False)
@@ -54,24 +62,19 @@ class BinnedKernel(FunctionRival):
     form: str = "repaired"
 
     zero_out = ("repaired",)
+    _fitted = BinnedFitted
 
-    def _release_function(self, rows: Rows, budget: Budget) -> Release:
+    def _fit(self, rows: Rows, public: FunctionProblem, spending: Spending) -> BinnedFitted:
         n, d = rows.n, rows.n_features
-        try:
-            widths = np.broadcast_to(np.asarray(self.bandwidth, dtype=float), (d,))
-        except (TypeError, ValueError):
-            raise InputError(f"bandwidth must be one number or one per axis ({d}), got {self.bandwidth!r}.") from None
+        frame, fixed = public.frame, checked_count("cells", self.cells)
         # Bandwidths as shares of the domain.
-        self.bandwidth_ = [
-            positive("bandwidth", float(h)) / (b - a) for h, (a, b) in zip(widths, self.domain_, strict=True)
-        ]
-        fixed = checked_count("cells", self.cells)
-        self.shape_ = [fixed or max(1, math.ceil(2.0 / h)) for h in self.bandwidth_]
-        if math.prod(self.shape_) > MOST_CELLS:
+        widths = [h / (b - a) for h, (a, b) in zip(bandwidths(self.bandwidth, d), frame.domain, strict=True)]
+        shape = [fixed or max(1, math.ceil(2.0 / h)) for h in widths]
+        if math.prod(shape) > MOST_CELLS:
             raise InputError(
-                f"{math.prod(self.shape_)} cells on {d} axes are too many; use fewer cells or a larger bandwidth."
+                f"{math.prod(shape)} cells on {d} axes are too many; use fewer cells or a larger bandwidth."
             )
-        grid, frame, shape = sum_grid(n, 1.0), self._frame, self.shape_
+        grid = sum_grid(n, 1.0)
 
         def block(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
             index = _cell(frame.unit(x), shape)
@@ -81,24 +84,26 @@ class BinnedKernel(FunctionRival):
             sums = np.bincount(index, weights=target if weight is None else target * weight, minlength=size)
             return sums.astype(float), np.bincount(index, weights=weight, minlength=size).astype(float)
 
-        spending, joint = self._open(self._gaussian_cost(budget), rows), Shape(2.0, math.sqrt(2.0))
-        sums, counts = rows.sum(on_host(block))
-        scale = joint.scale(spending.unit, spending.mu)
-        self.sums_, self.counts_ = spending.draw(np.stack([sums, counts]), joint, spending.mu)  # proof: joint
-        return self._released(np.stack([self.sums_, self.counts_]), scale, spending)
+        joint = Shape(2.0, math.sqrt(2.0))
+        sums, counts = spending.draw(np.stack(rows.sum(on_host(block))), joint, spending.mu)  # proof: joint
+        return BinnedFitted(
+            value=np.stack([sums, counts]), noise=joint.scale(spending.unit, spending.mu), **public.frame.stated,
+            sums=sums, counts=counts, bandwidth=widths, shape=shape,
+        )  # fmt: skip
 
     def _function(self, unit: Array) -> Array:
+        fitted: BinnedFitted = self.fitted_
         weights = [
             np.exp(-0.5 * ((unit[:, j, None] - (np.arange(m) + 0.5) / m) / h) ** 2)
-            for j, (m, h) in enumerate(zip(self.shape_, self.bandwidth_, strict=True))
+            for j, (m, h) in enumerate(zip(fitted.shape, fitted.bandwidth, strict=True))
         ]
-        tables = [s.reshape(self.shape_) for s in (self.sums_, self.counts_)]
+        tables = [s.reshape(fitted.shape) for s in (fitted.sums, fitted.counts)]
         answers = []
         for start in range(0, len(unit), 256):
             part = [w[start : start + 256] for w in weights]
             top, bottom = (_contract(table, part) for table in tables)
             size = np.sqrt(math.prod((w * w).sum(axis=1) for w in part))
-            answers.append(top / np.maximum(bottom, DEGREE_FLOOR * self.noise_ * np.maximum(size, 1e-300)))
+            answers.append(top / np.maximum(bottom, DEGREE_FLOOR * fitted.noise * np.maximum(size, 1e-300)))
         return np.concatenate(answers)
 
 

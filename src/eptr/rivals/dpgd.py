@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accounting.budget import Budget
 from ..errors import positive
 from ..estimators.linear.bounds import moments, sharp_numerator
-from ..privacy.claim import Release
+from ..privacy.claim import Cost
 from ..privacy.contribution import Ball, Shape
 from ..privacy.spending import Spending
+from ..rows.engine import Rows
 from ..rows.exact import sum_grid, toward_zero
 from ..rows.namespace import on_host
 from .base import LinearRival, Problem, checked_count
@@ -62,40 +62,60 @@ class DPGD(LinearRival):
     form: str = "repaired"
 
     zero_out = ("repaired", "clipped")
-    _variants = ("form", ("repaired", "literature", "clipped"))
+    forms = ("repaired", "literature", "clipped")
 
-    def _solve(self, problem: Problem, budget: Budget) -> tuple[Array, Release]:
-        n, p, R, Y = problem.rows.n, problem.dimension, problem.radius, problem.y_bound
-        C, eta, clip = (positive(k, getattr(self, k)) for k in ("coef_bound", "step_size", "clip"))
-        default = {"clipped": 6, "literature": math.ceil(math.log(n)), "repaired": math.ceil(math.log(n) / 2.0)}[
-            self.form
-        ]
-        steps = checked_count("steps", self.steps) or max(1, default)
+    def _cost(self, public: Problem) -> Cost:
+        if self.form != "literature":
+            return super()._cost(public)
+        # proof: published
+        return self._gaussian_cost_of(
+            self._score(public).diameter * math.sqrt(self._steps(public.n)) / self._published(public)
+        )
+
+    def _solve(self, rows: Rows, problem: Problem, spending: Spending) -> tuple[Array, float]:
+        n, C, eta, steps = rows.n, self.coef_bound, positive("step_size", self.step_size), self._steps(rows.n)
         if self.form == "clipped":
-            spending = self._open(self._gaussian_cost(budget), problem.rows)
-            theta = self._descend_clipped(problem, spending, steps, eta, clip)
-            return theta, self._released(theta, eta * spending.scale(Ball(clip), 1.0 / steps) / n, spending)
-        # The product of exact sums with theta rounds by at most p 2^-52 n R (Y + R C). proof: gradient
-        diameter = sharp_numerator(R, Y, C, p) * (1.0 + 1e-9) + 2.0 * p * 2.0**-52 * n * R * (Y + R * C)
-        # A row that is dropped takes away its own score, of norm at most R (Y + R C).
-        score = Shape(diameter, R * (Y + R * C) * (1.0 + 1e-9) + 2.0 * p * 2.0**-52 * n * R * (Y + R * C))
-        if self.form == "repaired":
-            cost, mu = self._gaussian_cost(budget), budget.mu / math.sqrt(steps) * (1.0 - 1e-15)
-        else:
-            published = 4.0 * (Y + C * R) * R * math.sqrt(2.0 * math.log(2.0 * steps / budget.delta)) * steps
-            scale = published / budget.epsilon
-            cost = self._gaussian_cost_of(diameter * math.sqrt(steps) / scale)  # proof: published
-            mu = diameter / scale * (1.0 - 1e-15)
-        spending = self._open(cost, problem.rows)
-        sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=self.form == "repaired")
-        theta = np.zeros(p)
+            clip = positive("clip", self.clip)
+            theta = self._descend_clipped(rows, problem, spending, steps, eta, clip)
+            return theta, eta * spending.scale(Ball(clip), 1.0 / steps) / n
+        score, repaired = self._score(problem), self.form == "repaired"
+        mu = problem.budget.mu / math.sqrt(steps) if repaired else score.diameter / self._published(problem)
+        mu *= 1.0 - 1e-15
+        sums = moments(rows, problem.x_bound, problem.y_bound, problem.constant, weighted=repaired)
+        theta = np.zeros(problem.numbers)
         for _ in range(steps):
             theta = theta + eta / n * spending.draw(sums.cross - sums.gram @ theta, score, mu)
             theta *= min(1.0, C / max(float(np.linalg.norm(theta)), 1e-300))
-        return theta, self._released(theta, eta * score.scale(spending.unit, mu) / n, spending)
+        return theta, eta * score.scale(spending.unit, mu) / n
 
-    def _descend_clipped(self, problem: Problem, spending: Spending, steps: int, eta: float, clip: float) -> Array:
-        theta, rows, constant = np.zeros(problem.dimension), problem.rows, problem.constant
+    def _steps(self, n: int) -> int:
+        default = {"clipped": 6, "literature": math.ceil(math.log(n)), "repaired": math.ceil(math.log(n) / 2.0)}
+        return checked_count("steps", self.steps) or max(1, default[self.form])
+
+    def _score(self, problem: Problem) -> Shape:
+        """What a row adds to the gradient. proof: gradient"""
+        n, p, R, Y, C = (
+            problem.n,
+            problem.numbers,
+            problem.radius,
+            problem.y_bound,
+            positive("coef_bound", self.coef_bound),
+        )
+        # The product of exact sums with theta rounds by at most p 2^-52 n R (Y + R C).
+        rounding = 2.0 * p * 2.0**-52 * n * R * (Y + R * C)
+        # A row that is dropped takes away its own score, of norm at most R (Y + R C).
+        return Shape(sharp_numerator(R, Y, C, p) * (1.0 + 1e-9) + rounding, R * (Y + R * C) * (1.0 + 1e-9) + rounding)
+
+    def _published(self, problem: Problem) -> float:
+        """The scale of the published noise."""
+        R, Y, C, steps = problem.radius, problem.y_bound, self.coef_bound, self._steps(problem.n)
+        published = 4.0 * (Y + C * R) * R * math.sqrt(2.0 * math.log(2.0 * steps / problem.budget.delta)) * steps
+        return float(published / problem.budget.epsilon)
+
+    def _descend_clipped(
+        self, rows: Rows, problem: Problem, spending: Spending, steps: int, eta: float, clip: float
+    ) -> Array:
+        theta, constant = np.zeros(problem.numbers), problem.constant
         n, grid = rows.n, sum_grid(rows.n, clip)
 
         def gradients(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:

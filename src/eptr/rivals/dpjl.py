@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
 from ..estimators.linear.bounds import moments
-from ..privacy.claim import Cost, Release
-from .base import LinearRival, Problem, checked_count
+from ..privacy.claim import Cost
+from ..privacy.spending import Spending
+from ..rows.engine import Rows
+from .base import LinearRival, Problem, bare_cost, checked_count
 
 __all__ = ["DPJL"]
 
@@ -58,35 +60,33 @@ class DPJL(LinearRival):
     fit_intercept: bool = True
     form: str = "repaired"
 
-    _variants = ("form", ("repaired", "literature"))
+    forms = ("repaired", "literature")
     citations = MappingProxyType({"repaired": _THEOREM, "literature": _THEOREM})
 
-    def _solve(self, problem: Problem, budget: Budget) -> tuple[Array, Release]:
-        n, p = problem.rows.n, problem.dimension
+    def _cost(self, public: Problem) -> Cost:
+        return bare_cost(public.budget)
+
+    def _solve(self, rows: Rows, problem: Problem, spending: Spending) -> tuple[Array, float]:
+        p, budget = problem.numbers, problem.budget
         square = problem.radius**2 + problem.y_bound**2  # B^2
         r = checked_count("sketch", self.sketch) or self._sketch_rows(problem, budget, square)
         ridge = _ridge(budget, square, r)
-        spending = self._open(Cost(budget.epsilon, budget.delta, "basic", 0.0), problem.rows)
-        sums = moments(
-            problem.rows, problem.x_bound, problem.y_bound, problem.constant, weighted=self.form == "repaired"
-        )
+        weighted = self.form == "repaired"
+        sums = moments(rows, problem.x_bound, problem.y_bound, problem.constant, weighted=weighted)
         whole = np.block([[sums.gram, sums.cross[:, None]], [sums.cross[None, :], np.atleast_2d(sums.square)]])
         noise = spending.by_its_own_theorem()
         # proof: theorem
         doubt = float(noise.laplace(np.array(0.0), 4.0 * square / budget.epsilon))
         values, vectors = np.linalg.eigh(whole)
-        self.ridged_ = bool(
-            float(values[0]) <= ridge + doubt + 4.0 * square * math.log(1.0 / budget.delta) / budget.epsilon
-        )
-        spectrum = np.sqrt(np.maximum(values, 0.0) + (ridge if self.ridged_ else 0.0))
+        ridged = float(values[0]) <= ridge + doubt + 4.0 * square * math.log(1.0 / budget.delta) / budget.epsilon
+        spectrum = np.sqrt(np.maximum(values, 0.0) + (ridge if ridged else 0.0))
         grid = 2.0**-20 * math.sqrt(square)
-        rows = noise.gaussian(np.zeros((r, p + 1)), 1.0) @ (vectors * spectrum).T
-        rows = np.rint(rows / grid) * grid
-        theta = np.linalg.lstsq(rows[:, :p], rows[:, p], rcond=None)[0]
-        return theta, self._released(theta, math.sqrt(ridge) / n, spending)
+        sketch = noise.gaussian(np.zeros((r, p + 1)), 1.0) @ (vectors * spectrum).T
+        sketch = np.rint(sketch / grid) * grid
+        return np.linalg.lstsq(sketch[:, :p], sketch[:, p], rcond=None)[0], math.sqrt(ridge) / rows.n
 
     def _sketch_rows(self, problem: Problem, budget: Budget, square: float) -> int:
-        n, p = problem.rows.n, problem.dimension
+        n, p = problem.n, problem.numbers
         if self.form == "literature":
             return max(p + 10, min(n, 5 * p))
         size = n * problem.radius**2 / (2.25 * p)  # a public guess of the eigenvalues of X'X

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accounting.budget import Budget
 from ..errors import positive
 from ..estimators.bayes.bounds import class_sums
-from ..estimators.bayes.model import into_ball
-from ..privacy.claim import Release
+from ..estimators.bayes.problem import Classes, MeansFitted, into_ball
+from ..privacy.claim import Cost
 from ..privacy.contribution import Absolute
+from ..privacy.spending import Spending
 from ..rows.engine import Rows
-from .base import ClassRival
+from .base import ClassRival, pure_cost
 
 __all__ = ["DPNB"]
 
@@ -58,15 +58,17 @@ class DPNB(ClassRival):
     form: str = "repaired"
 
     zero_out = ("repaired", "coordinates")
-    _variants = ("form", ("repaired", "coordinates", "literature"))
+    forms = ("repaired", "coordinates", "literature")
     faults = MappingProxyType(
         {"literature": "its noise is scaled by the private class sizes, so the noise itself tells them."}
     )
 
-    def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
+    def _cost(self, public: Classes) -> Cost:
+        return pure_cost(public.budget)
+
+    def _fit(self, rows: Rows, public: Classes, spending: Spending) -> MeansFitted:
         share, floor = positive("count_share", self.count_share, below=1.0), positive("floor", self.floor, below=1.0)
-        K, p = len(self.classes_), rows.n_features
-        spending = self._open(self._pure_cost(), rows)
+        K, p, radius, budget = public.n_classes, public.n_features, public.x_bound, public.budget
         sums = class_sums(rows, K, radius)
         if self.form == "literature":
             noise = spending.by_its_own_theorem()
@@ -85,4 +87,4 @@ class DPNB(ClassRival):
         priors = counts / counts.sum()
         if self.form != "literature":  # which publishes what it drew
             means = into_ball(means, radius)
-        return means, priors, self._released(np.column_stack([means, priors]), scale / rows.n, spending)
+        return MeansFitted.of(means, priors, scale / rows.n)

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accounting.budget import Budget
 from ..errors import positive
 from ..estimators.bayes.bounds import class_sums
-from ..estimators.bayes.model import into_ball
-from ..privacy.claim import Cost, Release
+from ..estimators.bayes.problem import Classes, MeansFitted, into_ball
+from ..privacy.claim import Cost
+from ..privacy.spending import Spending
 from ..rows.engine import Rows
-from .base import ClassRival
+from .base import ClassRival, bare_cost, pure_cost
 
 __all__ = ["DPNBSS"]
 
@@ -54,7 +54,7 @@ class DPNBSS(ClassRival):
     floor: float = 0.02
     form: str = "repaired"
 
-    _variants = ("form", ("repaired", "gaussian", "literature"))
+    forms = ("repaired", "gaussian", "literature")
     unverified = MappingProxyType(
         {
             "repaired": "the law of the noise in real numbers is epsilon-DP (smooth sensitivity, Nissim, Raskhodnikova and "
@@ -77,13 +77,14 @@ class DPNBSS(ClassRival):
         }
     )
 
-    def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
+    def _cost(self, public: Classes) -> Cost:
+        return bare_cost(public.budget) if self.form == "gaussian" else pure_cost(public.budget)
+
+    def _fit(self, rows: Rows, public: Classes, spending: Spending) -> MeansFitted:
         share, floor = positive("count_share", self.count_share, below=1.0), positive("floor", self.floor, below=1.0)
         if self.form == "literature":
             share = 0.5
-        K, p = len(self.classes_), rows.n_features
-        cost = Cost(budget.epsilon, budget.delta, "basic", 0.0) if self.form == "gaussian" else self._pure_cost()
-        spending = self._open(cost, rows)
+        K, p, radius, budget = public.n_classes, public.n_features, public.x_bound, public.budget
         sums = class_sums(rows, K, radius)
         means = sums.sums / np.maximum(sums.counts, 1.0)[:, None]
         noise = spending.by_its_own_theorem()
@@ -109,7 +110,7 @@ class DPNBSS(ClassRival):
         if self.form != "literature":  # which publishes what it drew
             means = into_ball(means, radius)
         # The size of the noise is itself a private number and is not told.
-        return means, priors, self._released(np.column_stack([means, priors]), float("nan"), spending)
+        return MeansFitted.of(means, priors, float("nan"))
 
 
 def smooth_bound(counts: Array, width: float, b: float) -> Array:

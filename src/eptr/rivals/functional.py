@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accounting.budget import Budget
 from ..errors import positive
 from ..estimators.linear.bounds import moments
-from ..privacy.claim import Release
+from ..privacy.claim import Cost
 from ..privacy.contribution import Absolute
-from .base import LinearRival, Problem
+from ..privacy.spending import Spending
+from ..rows.engine import Rows
+from .base import LinearRival, Problem, pure_cost
 
 __all__ = ["FunctionalMechanism"]
 
@@ -51,15 +52,18 @@ class FunctionalMechanism(LinearRival):
     form: str = "repaired"
 
     zero_out = ("repaired",)
-    _variants = ("form", ("repaired", "literature"))
+    forms = ("repaired", "literature")
 
-    def _solve(self, problem: Problem, budget: Budget) -> tuple[Array, Release]:
-        p, R, Y = problem.dimension, problem.radius, problem.y_bound
+    def _cost(self, public: Problem) -> Cost:
+        return pure_cost(public.budget)
+
+    def _solve(self, rows: Rows, problem: Problem, spending: Spending) -> tuple[Array, float]:
+        p, R, Y = problem.numbers, problem.radius, problem.y_bound
         repaired = self.form == "repaired"
         sensitivity = p + 1.0 + 2.0 * math.sqrt(p) if repaired else 2.0 * (p + 1.0) ** 2  # proof: coefficients
         limit = None if self.coef_bound is None else positive("coef_bound", self.coef_bound)
-        spending, reach = self._open(self._pure_cost(), problem.rows), Absolute(sensitivity, 0.5 * sensitivity)
-        sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=repaired)
+        reach = Absolute(sensitivity, 0.5 * sensitivity)
+        sums = moments(rows, problem.x_bound, Y, problem.constant, weighted=repaired)
         scale = spending.laplace_scale(reach)
         upper = np.triu_indices(p, 1)
         # As published noise goes on the coefficients of the polynomial, where theta_i theta_j has 2 M_ij and theta_i 2 b_i.
@@ -78,4 +82,4 @@ class FunctionalMechanism(LinearRival):
         theta = Y / R * (vectors[:, kept] @ ((vectors[:, kept].T @ cross) / values[kept]))
         if limit is not None:
             theta = theta * min(1.0, limit / max(float(np.linalg.norm(theta)), 1e-300))
-        return theta, self._released(theta, spread * Y / (R * problem.rows.n), spending)
+        return theta, spread * Y / (R * problem.n)

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accounting.budget import Budget
 from ..errors import positive
 from ..estimators.bayes.bounds import class_sums
-from ..estimators.bayes.model import into_ball
-from ..privacy.claim import Release
+from ..estimators.bayes.problem import Classes, MeansFitted, into_ball
 from ..privacy.contribution import LabelledBall
+from ..privacy.spending import Spending
 from ..rows.engine import Rows
 from .base import ClassRival
 
@@ -48,13 +47,13 @@ class NoisyStatistics(ClassRival):
 
     zero_out = ("repaired",)
 
-    def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
+    def _fit(self, rows: Rows, public: Classes, spending: Spending) -> MeansFitted:
         floor = positive("floor", self.floor, below=1.0) * rows.n
-        spending, joint = self._open(self._gaussian_cost(budget), rows), LabelledBall(radius)
-        sums = class_sums(rows, len(self.classes_), radius)
+        radius, joint = public.x_bound, LabelledBall(public.x_bound)
+        sums = class_sums(rows, public.n_classes, radius)
         counts, totals = spending.draw((sums.counts, sums.sums), joint, spending.mu)  # proof: joint
         counts = np.maximum(counts, floor)
         means = into_ball(totals / counts[:, None], radius)
         priors = counts / counts.sum()
         scale = joint.scale(spending.unit, spending.mu) / rows.n * len(counts)
-        return means, priors, self._released(np.column_stack([means, priors]), scale, spending)
+        return MeansFitted.of(means, priors, scale)

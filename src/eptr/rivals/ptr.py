@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accounting.budget import Budget
 from ..errors import InputError, positive
 from ..estimators.bayes.bounds import class_sums
-from ..estimators.bayes.model import into_ball
-from ..privacy.claim import Release
+from ..estimators.bayes.problem import Classes, MeansFitted, into_ball
+from ..privacy.claim import Cost
 from ..privacy.gaussian import gaussian_mu
 from ..privacy.mechanism import Proposal, forecast_test
 from ..privacy.profile import LaplaceTest
+from ..privacy.spending import Spending
 from ..rows.engine import Rows
 from .base import ClassRival
 
@@ -53,18 +53,19 @@ class PTR(ClassRival):
     c0: float = 0.05
     form: str = "repaired"
 
-    _variants = ("form", ("repaired", "literature"))
+    forms = ("repaired", "literature")
     faults = MappingProxyType({"literature": "it spends half of epsilon on the test and all of it again on the noise."})
 
-    def _estimate(self, rows: Rows, radius: float, budget: Budget) -> tuple[Array, Array, Release]:
-        K, p, n = len(self.classes_), rows.n_features, rows.n
+    def _cost(self, public: Classes) -> Cost:
+        return forecast_test("ptr", public.budget.epsilon, public.budget.delta).cost
+
+    def _fit(self, rows: Rows, public: Classes, spending: Spending) -> MeansFitted:
+        K, p, n, radius, budget = public.n_classes, public.n_features, rows.n, public.x_bound, public.budget
         b = float(max(math.ceil(positive("c0", self.c0, below=1.0) * n), 1))  # whole, so that distances are exact
-        weight = (
-            0.1 * n * 2.0 * radius / (b + 1.0)
-        )  # the prior is released as weight * prior, so that its noise is small
+        # The prior is released as weight * prior, so that its noise is small.
+        weight = 0.1 * n * 2.0 * radius / (b + 1.0)
         move = math.hypot(2.0 * radius / b, 2.0 * radius / (b + 1.0), math.sqrt(2.0) * weight / n)
         alpha = move * (1.0 + 1e-12) + 1e-14 * (radius * math.sqrt(K) + weight)
-        spending = self._open(forecast_test("ptr", budget.epsilon, budget.delta).cost, rows)
         sums = class_sums(rows, K, radius)
         distance = max(0.0, float(sums.counts.min()) - b + 1.0)  # proof: distance
         value = np.append((sums.sums / np.maximum(sums.counts, 1.0)[:, None]).ravel(), weight * sums.counts / n)
@@ -76,11 +77,11 @@ class PTR(ClassRival):
             chance = LaplaceTest(budget.epsilon, budget.delta).exact(distance)
             replied, noisy = noise.coin(math.floor(chance * 2**128), 128), noise.gaussian(value, scale)
         if not replied:
-            return np.zeros((K, p)), np.full(K, 1.0 / K), self._released(None, scale, spending, replied=False)
+            return MeansFitted(value=None, noise=scale, means=np.zeros((K, p)), priors=np.full(K, 1.0 / K))
         means = into_ball(np.asarray(noisy[: K * p]).reshape(K, p), radius)
         priors = np.maximum(noisy[K * p :] / weight, min(self.c0, 1.0 / K))
         priors = priors / priors.sum()
-        return means, priors, self._released(np.column_stack([means, priors]), scale, spending)
+        return MeansFitted.of(means, priors, scale)
 
 
 def slope_distance(x: Any, threshold: float) -> int:

@@ -14,17 +14,27 @@ from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
 from ..errors import InputError
-from ..privacy.claim import Cost, Release
+from ..privacy.claim import Cost
 from ..privacy.draws import permutation
 from ..privacy.noise import NoiseSource
+from ..privacy.spending import Spending
+from ..rows.engine import Rows
 from ..rows.memory import MemoryRows
 from ..rows.namespace import is_foreign
-from .base import LinearRival, Problem, checked_count
+from .base import LinearRival, Problem, bare_cost, checked_count
 from .tukey_boxes import DepthBoxes
 
 __all__ = ["TukeyEM"]
 
 Array = NDArray[np.float64]
+
+
+class Unbounded(Problem):
+    """No bounds, and an intercept as it is."""
+
+    @property
+    def constant(self) -> float | None:
+        return 1.0 if self.fit_intercept else None
 
 
 @dataclass(eq=False, repr=False)
@@ -59,31 +69,29 @@ class TukeyEM(LinearRival):
         }
     )
 
-    def _needed(self, name: str) -> float:
-        return 1.0  # it needs no bounds; 1 only sets the size of the constant column
+    def _public(self, n: int, n_features: int, n_classes: int) -> Unbounded:
+        return Unbounded(Budget(self.epsilon, self.delta), self._unit(), n, n_features, 1.0, 1.0, self.fit_intercept)
 
-    def _constant(self, x_bound: float, features: int) -> float | None:
-        return 1.0 if self.fit_intercept else None
+    def _cost(self, public: Problem) -> Cost:
+        return bare_cost(public.budget)
 
-    def _solve(self, problem: Problem, budget: Budget) -> tuple[Array, Release]:
-        p = problem.dimension
-        if not isinstance(problem.rows, MemoryRows) or is_foreign(problem.rows.x):
+    def _solve(self, rows: Rows, problem: Problem, spending: Spending) -> tuple[Array | None, float]:
+        budget = problem.budget
+        if not isinstance(rows, MemoryRows) or is_foreign(rows.x):
             raise InputError(
                 "TukeyEM sorts many small fits: its statistic is not a sum over rows, so X must be an array in memory. Every "
                 "other estimator here reads tables, files and clusters."
             )
-        m = checked_count("batches", self.batches) or max(1, problem.rows.n // (3 * p))
-        cost = Cost(budget.epsilon, budget.delta, "basic", 0.0)
-        spending = self._open(cost, problem.rows)
+        m = checked_count("batches", self.batches) or max(1, problem.n // (3 * problem.numbers))
         noise = spending.by_its_own_theorem()
-        boxes = DepthBoxes(_batch_fits(problem, m, noise))
+        boxes = DepthBoxes(_batch_fits(rows, problem, m, noise))
         t = max(1, m // 4)
         rate = Fraction(budget.epsilon) / 4  # epsilon' / 2, half of epsilon for the test and half for the point
         safe = passes(boxes.distance(t, rate, Fraction(budget.delta) / 8), budget, noise)
         if not safe or not boxes.volume(t):  # proof: privacy
-            return np.zeros(p), self._released(None, math.inf, spending, replied=False)
+            return None, math.inf
         theta = boxes.deep_point(t, rate, noise)
-        return theta, self._released(theta, float("nan"), spending)
+        return theta, float("nan")
 
 
 def passes(distance: int, budget: Budget, noise: NoiseSource) -> bool:
@@ -97,12 +105,10 @@ def threshold(budget: Budget) -> float:
     return (tail + (1.0 + tail) * 2.0**-45) * (2.0 / budget.epsilon)
 
 
-def _batch_fits(problem: Problem, m: int, noise: NoiseSource) -> Array:
+def _batch_fits(rows: MemoryRows, problem: Problem, m: int, noise: NoiseSource) -> Array:
     """Least squares in m random batches, each from its own rows alone. proof: batches"""
-    rows = problem.rows
-    assert isinstance(rows, MemoryRows)  # checked before anything was paid for
     order = permutation(rows.n, noise)
-    fits = np.zeros((m, problem.dimension))
+    fits = np.zeros((m, problem.numbers))
     for k in range(min(m, rows.n)):
         x, y, keep = rows.part(order[k::m])
         if problem.constant is not None:

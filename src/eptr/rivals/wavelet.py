@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accounting.budget import Budget
 from ..errors import InputError
-from ..privacy.claim import Release
+from ..privacy.claim import Cost
 from ..privacy.contribution import Absolute, Shape
+from ..privacy.spending import Spending
 from ..rows.engine import Rows
 from ..rows.exact import product_grid, toward_zero
 from ..rows.namespace import on_host
-from .base import FunctionRival, checked_count
+from .base import FunctionFitted, FunctionProblem, FunctionRival, checked_count, pure_cost
 
 __all__ = ["WaveletEstimator"]
 
@@ -25,6 +25,16 @@ Array = NDArray[np.float64]
 MOST_TERMS = 20_000
 DENSITY_FLOOR = 0.1  # of the uniform density, below which nothing is divided
 LITERATURE_LEVELS = {1: 8}  # Haar levels on one axis; 10 on the first axis only where there are more
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SeriesFitted(FunctionFitted):
+    """Noisy coefficients and degrees, and the basis they belong to."""
+
+    basis: str
+    axes: int
+    uniform: bool
+    degrees: list[tuple[int, ...]]
 
 
 @dataclass(eq=False, repr=False)
@@ -61,21 +71,22 @@ class WaveletEstimator(FunctionRival):
     form: str = "repaired"
 
     zero_out = ("repaired",)
-    _variants = ("form", ("repaired", "literature"))
+    forms = ("repaired", "literature")
+    _fitted = SeriesFitted
 
-    def _release_function(self, rows: Rows, budget: Budget) -> Release:
+    def _cost(self, public: FunctionProblem) -> Cost:
+        return pure_cost(public.budget) if self.form == "literature" else super()._cost(public)
+
+    def _fit(self, rows: Rows, public: FunctionProblem, spending: Spending) -> SeriesFitted:
         if self.basis not in ("cosine", "haar"):
             raise InputError(f"basis must be 'cosine' or 'haar', got {self.basis!r}.")
         if self.density not in ("estimate", "uniform"):
             raise InputError(f"density must be 'estimate' or 'uniform', got {self.density!r}.")
-        n, d = rows.n, rows.n_features
+        n, d, frame = rows.n, rows.n_features, public.frame
         literature = self.form == "literature"
-        self.basis_ = "haar" if literature else self.basis
-        self.axes_ = 1 if literature else d
-        self.uniform_ = literature or self.density == "uniform"
+        name, axes, uniform = "haar" if literature else self.basis, 1 if literature else d, self.density == "uniform"
         count = 2 ** LITERATURE_LEVELS.get(d, 10) if literature else self._count(n, d)
-        self.degrees_ = _degrees(self.basis_, count, self.axes_)
-        grid, basis, frame = product_grid(n, 1.0), self._basis, self._frame
+        grid, basis = product_grid(n, 1.0), Basis(name, _degrees(name, count, axes), axes)
 
         def block(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
             features = basis(frame.unit(x))
@@ -84,20 +95,27 @@ class WaveletEstimator(FunctionRival):
             features = toward_zero(features, grid)
             return features.T @ toward_zero(frame.target(y), grid), features.sum(axis=0)
 
-        spending = self._open(self._pure_cost() if literature else self._gaussian_cost(budget), rows)
         sums, degrees = rows.sum(on_host(block))
+        stated = {
+            **frame.stated,
+            "basis": name,
+            "axes": axes,
+            "uniform": literature or uniform,
+            "degrees": basis.degrees,
+        }
         if literature:
             # On the scale of unit features: a cell's value is D/n times its sum. proof: literature
             published = Absolute(6.0)
-            self.sums_, self.counts_ = spending.laplace(sums, published), np.full(count, n / count)
-            return self._released(self.sums_, spending.laplace_scale(published), spending)
+            noisy, noise = spending.laplace(sums, published), spending.laplace_scale(published)
+            return SeriesFitted(value=noisy, noise=noise, sums=noisy, counts=np.full(count, n / count), **stated)
         # Counts are free where features are non-negative; cosines may be opposite, which costs sqrt 2. proof: joint
         # A row alone moves the pair by its own size, at most sqrt 2, or 1 where the counts are not released.
-        inflation = 1.0 if self.uniform_ or self.basis_ == "haar" else math.sqrt(2.0)
-        pair = Shape(2.0 * inflation * (1.0 + 1e-9), (1.0 if self.uniform_ else math.sqrt(2.0)) * (1.0 + 1e-9))
-        noisy = spending.noisy(sums if self.uniform_ else np.stack([sums, degrees]), pair)
-        self.sums_, self.counts_ = (noisy, self._uniform_counts(n, len(sums))) if self.uniform_ else noisy
-        return self._released(np.stack([self.sums_, self.counts_]), spending.scale(pair, 1.0), spending)
+        inflation = 1.0 if uniform or name == "haar" else math.sqrt(2.0)
+        pair = Shape(2.0 * inflation * (1.0 + 1e-9), (1.0 if uniform else math.sqrt(2.0)) * (1.0 + 1e-9))
+        noisy = spending.noisy(sums if uniform else np.stack([sums, degrees]), pair)
+        sums, counts = (noisy, basis.uniform_counts(n)) if uniform else noisy
+        value, noise = np.stack([sums, counts]), spending.scale(pair, 1.0)
+        return SeriesFitted(value=value, noise=noise, sums=sums, counts=counts, **stated)
 
     def _count(self, n: int, d: int) -> int:
         chosen = checked_count("terms", self.terms)
@@ -114,24 +132,14 @@ class WaveletEstimator(FunctionRival):
             )
         return chosen
 
-    def _uniform_counts(self, n: int, size: int) -> Array:
-        """The counts a uniform design would have, on the scale of the features."""
-        if self.basis_ == "haar":
-            return np.full(size, n / size)
-        counts = np.zeros(size)
-        counts[0] = n / self._basis.norm
-        return counts
-
-    @property
-    def _basis(self) -> Basis:
-        return Basis(self.basis_, self.degrees_, self.axes_)
-
     def _function(self, unit: Array) -> Array:
-        features = self._basis(unit)
-        top, bottom = features @ self.sums_, features @ self.counts_
-        if self.basis_ == "haar":
-            return np.asarray(top / np.maximum(bottom, max(DENSITY_FLOOR * float(np.mean(self.counts_)), 1e-300)))
-        floor = DENSITY_FLOOR * max(float(self.counts_[0]), 1e-300) / self._basis.norm
+        fitted: SeriesFitted = self.fitted_
+        basis = Basis(fitted.basis, fitted.degrees, fitted.axes)
+        features = basis(unit)
+        top, bottom = features @ fitted.sums, features @ fitted.counts
+        if fitted.basis == "haar":
+            return np.asarray(top / np.maximum(bottom, max(DENSITY_FLOOR * float(np.mean(fitted.counts)), 1e-300)))
+        floor = DENSITY_FLOOR * max(float(fitted.counts[0]), 1e-300) / basis.norm
         return np.asarray(top / np.maximum(bottom, floor))
 
 
@@ -149,6 +157,15 @@ class Basis:
         if self.name == "haar":
             return 1.0
         return math.sqrt(float(np.sum(2.0 ** (np.array(self.degrees) > 0).sum(axis=1))))
+
+    def uniform_counts(self, n: int) -> Array:
+        """The counts a uniform design would have, on the scale of the features."""
+        size = len(self.degrees)
+        if self.name == "haar":
+            return np.full(size, n / size)
+        counts = np.zeros(size)
+        counts[0] = n / self.norm
+        return counts
 
     def __call__(self, unit: Array) -> Array:
         if self.name == "haar":

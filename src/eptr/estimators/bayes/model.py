@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin
 
-from ...rows.engine import Rows
-from ...rows.task import Task
+from ...rows.task import Target
 from ..base import NoisyScore, PrivateEstimator
+from ..fitted import Fitted
 from ..predicting import predictions, target_of
+from .problem import MeansFitted
 
-__all__ = ["MeansClassifier", "into_ball"]
+__all__ = ["MeansClassifier"]
 
 Array = NDArray[np.float64]
 
@@ -23,12 +24,8 @@ class MeansClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
     """Gaussian classes with identity covariance, given by ``means_`` and ``priors_``."""
 
     classes: Any
-    classes_: NDArray[Any]
-    means_: Array
-    priors_: Array
-
-    def _classified_rows(self, X: Any, y: Any) -> Rows:
-        return self._rows(X, y, Task("labels", self.classes, drop_invalid=self.invalid == "drop"))
+    _target: ClassVar[Target] = "labels"
+    _fitted: ClassVar[type[Fitted]] = MeansFitted
 
     def decision_function(self, X: Any) -> Array:
         """log prior - |x - m|^2/2 for every class (for two classes: the difference)."""
@@ -43,7 +40,8 @@ class MeansClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
         return np.asarray(predictions(self, X, "predict_proba"))
 
     def _scores(self, x: Array) -> Array:
-        return np.asarray(x @ self.means_.T + np.log(self.priors_) - 0.5 * (self.means_**2).sum(axis=1))
+        fitted: MeansFitted = self.fitted_
+        return np.asarray(x @ fitted.means.T + np.log(fitted.priors) - 0.5 * (fitted.means**2).sum(axis=1))
 
     def _decision_function(self, x: Array) -> Array:
         scores = self._scores(x)
@@ -59,9 +57,3 @@ class MeansClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy. **Not private** when (X, y) are private rows: publish it only for public test data."""
         return float(super().score(X, target_of(X, y), sample_weight))
-
-
-def into_ball(means: Array, radius: float) -> Array:
-    """Means outside the ball of possible means are moved to its edge."""
-    norms = np.linalg.norm(means, axis=1, keepdims=True)
-    return np.asarray(means * np.minimum(1.0, radius / np.maximum(norms, 1e-300)))

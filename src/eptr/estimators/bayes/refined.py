@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...privacy.contribution import LabelledBall
-from ...privacy.spending import Portion
-from ...privacy.unit import Unit
+from ...privacy.spending import Portion, Spending
 from ...rows.engine import Rows
-from ..quantile import private_quantile, row_norms
+from ..quantile import RADIUS_SHARE, private_quantile, private_radius, row_norms
+from ..strategy import NoisySums
 from .bounds import class_sums, from_centres
-from .model import into_ball
+from .problem import BayesFitted, Classes, into_ball
 
-__all__ = ["RefinedMeans", "planned_noise", "refined_means"]
+__all__ = ["Refined", "refined_means"]
 
 Array = NDArray[np.float64]
 
@@ -30,17 +30,29 @@ ONCE = 0.1  # one pass is enough if its noise is this small against the sampling
 COUNT_FLOOR = 0.005
 
 
-@dataclass(frozen=True, slots=True)
-class RefinedMeans:
-    """Released class means and priors, and the noise on a mean of a class of average size."""
+class Refined(NoisySums):
+    """Two looks at every class, or one where that is clear enough."""
 
-    means: Array
-    priors: Array
-    scale: float
+    def planned_noise(self, public: Classes) -> float:
+        """On a mean, for classes of equal size and rows clipped at the worst radius: the true noise is smaller."""
+        mu = public.budget.mu * math.sqrt(1.0 - CENTRE_SHARE - SPREAD_SHARE)
+        return LabelledBall(public.x_bound).scale(public.unit, mu) * public.n_classes / public.n
+
+    def fit(self, rows: Rows, public: Classes, spending: Spending) -> BayesFitted:
+        """Buy the bound if it is to be bought, then spend the rest on the looks."""
+        left: Portion = spending
+        if public.to_buy:
+            public = replace(public, x_bound=private_radius(rows, row_norms, spending))
+            left = spending.within(1.0 - RADIUS_SHARE)
+        found = refined_means(rows, public.n_classes, public.x_bound, left)
+        return BayesFitted.of(*found, x_bound=public.x_bound)
 
 
-def refined_means(rows: Rows, classes: int, x_bound: float, spending: Portion) -> RefinedMeans:
-    """Sums and counts by class, around zero and then, within a private radius, around what was released. proof: looks"""
+def refined_means(rows: Rows, classes: int, x_bound: float, spending: Portion) -> tuple[Array, Array, float]:
+    """Sums and counts by class, around zero and then, within a private radius, around what was released. proof: looks
+
+    Returns means, priors, and the noise on a mean of a class of average size.
+    """
     whole = LabelledBall(x_bound)
     # Clear data need no second look: the noise of the first is below a tenth of the sampling error already.
     once = spending.scale(whole, 1.0) * math.sqrt(classes) < ONCE * math.sqrt(rows.n)
@@ -51,7 +63,7 @@ def refined_means(rows: Rows, classes: int, x_bound: float, spending: Portion) -
     centres = into_ball(sums / np.maximum(counts, floor)[:, None], x_bound)
     if once:
         counts = np.maximum(counts, floor)
-        return RefinedMeans(centres, counts / counts.sum(), spending.scale(whole, first_share) / rows.n * classes)
+        return centres, counts / counts.sum(), spending.scale(whole, first_share) / rows.n * classes
     # Rows of a class sit around its centre: a private radius instead of the whole ball.
     level = 1.0 - min(1.0 - SPREAD_LEVEL, SPREAD_RATE / (math.sqrt(rows.n) * spending.mu))
     radius = private_quantile(
@@ -66,9 +78,4 @@ def refined_means(rows: Rows, classes: int, x_bound: float, spending: Portion) -
     weight = first_square / (first_square + last_square)
     counts = np.maximum(weight * counts + (1.0 - weight) * again, floor)
     scale = spending.scale(around, last_share) / rows.n * classes
-    return RefinedMeans(centres + sums / counts[:, None], counts / counts.sum(), scale)
-
-
-def planned_noise(n: int, classes: int, x_bound: float, unit: Unit, mu: float) -> float:
-    """Noise on a mean for classes of equal size and rows clipped at the worst radius: the true noise is smaller."""
-    return LabelledBall(x_bound).scale(unit, mu * math.sqrt(1.0 - CENTRE_SHARE - SPREAD_SHARE)) * classes / n
+    return centres + sums / counts[:, None], counts / counts.sum(), scale

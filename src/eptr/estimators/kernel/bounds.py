@@ -17,7 +17,7 @@ from ...rows.exact import product_grid, toward_zero
 from ...rows.namespace import like, namespace
 from .design import Design
 
-__all__ = ["QueryRule", "query_rule", "query_sums"]
+__all__ = ["QueryRule", "least_degree", "paper_rule", "query_sums", "tight_rule"]
 
 Array = NDArray[np.float64]
 
@@ -37,14 +37,23 @@ class QueryRule:
         return Proposal(total / degree if degree > 0 else 0.0, self.sensitivity, gamma)
 
 
-def query_rule(strategy: str, design: Design, n: int, c0: float, group: int) -> QueryRule:
-    """L = 1 and 2F/b0 ("tight"), or the published L = 2 and 4F/b0 with one step lost; times ``group``. proof: queries"""
+def least_degree(design: Design, n: int, c0: float) -> float:
+    """b0 = c0 n Π h_j ∫k / volume: where the density is c0 times the uniform one."""
     volume = math.prod(high - low for low, high in design.domain)
-    threshold = c0 * n * math.prod(h * design.kernel.integral for h in design.bandwidths) / volume
-    if strategy == "paper":
-        return QueryRule(threshold, 2.0 * group, 4.0 * design.y_radius / threshold * group, 2.0 * group)
+    return c0 * n * math.prod(h * design.kernel.integral for h in design.bandwidths) / volume
+
+
+def tight_rule(design: Design, n: int, c0: float, group: int) -> QueryRule:
+    """L = 1 and 2F/b0, times ``group``. proof: queries"""
+    threshold = least_degree(design, n, c0)
     sharp = 2.0 * design.y_radius / threshold * (1.0 + 1e-12) + 2.0**-50 * design.y_radius
     return QueryRule(threshold, 1.0 * group, sharp * group, 0.0)
+
+
+def paper_rule(design: Design, n: int, c0: float, group: int) -> QueryRule:
+    """The published L = 2 and 4F/b0 with one step lost, times ``group``. proof: queries"""
+    threshold = least_degree(design, n, c0)
+    return QueryRule(threshold, 2.0 * group, 4.0 * design.y_radius / threshold * group, 2.0 * group)
 
 
 def query_sums(design: Design, queries: Array, n: int) -> RowFunction:

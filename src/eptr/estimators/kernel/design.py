@@ -12,7 +12,7 @@ from ...errors import BoundError, InputError, positive, sensible
 from ...rows.namespace import like, namespace
 from .features import KERNELS, Kernel, TensorFeatures, tensor_features
 
-__all__ = ["Design", "pairs", "y_range"]
+__all__ = ["Design", "bandwidths", "pairs", "y_range"]
 
 ANCHORS = {1: 2_000, 2: 6_000}
 MOST_ANCHORS = 20_000
@@ -64,6 +64,15 @@ def pairs(value: Any, d: int, name: str = "domain") -> list[tuple[float, float]]
     if not np.all(np.isfinite(table)) or not np.all(table[:, 0] < table[:, 1]):
         raise InputError(f"{name} must have low < high, both finite, got {value!r}.")
     return [(float(low), float(high)) for low, high in table]
+
+
+def bandwidths(value: Any, d: int) -> list[float]:
+    """One for every axis, or an error that names the argument."""
+    try:
+        widths = np.broadcast_to(np.asarray(value, dtype=float), (d,))
+    except (TypeError, ValueError):
+        raise InputError(f"bandwidth must be one number or one per axis ({d}), got {value!r}.") from None
+    return [positive("bandwidth", float(h)) for h in widths]
 
 
 def y_range(value: Any, *, private: bool = False) -> tuple[float, float]:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...privacy.contribution import Shape
-from ...privacy.spending import Portion
-from ...privacy.unit import Unit
+from ...privacy.spending import Portion, Spending
 from ...rows.engine import Rows
 from ...rows.namespace import like, namespace
 from ..linear.refined import refined_fit
-from ..quantile import private_quantile
+from ..quantile import RADIUS_SHARE, private_quantile, private_radius, target_sizes
+from ..strategy import NoisySums
+from .bounds import least_degree
 from .design import Design
+from .features import KERNELS
+from .problem import KernelFitted, Smoothing
 
-__all__ = ["KernelSums", "planned_noise", "read_function", "release_sums"]
+__all__ = ["Refined", "read_function"]
 
 Array = NDArray[np.float64]
 
@@ -32,21 +35,31 @@ DEGREE_FLOOR = 4.0
 WIDER = tuple(2.0 ** (k / 2) for k in range(7))
 
 
-@dataclass(frozen=True, slots=True)
-class KernelSums:
-    """What a fit releases: the trend (zero without one), the radius of the residuals, the sums and their noise."""
+class Refined(NoisySums):
+    """The whole function at once; any number of predictions costs nothing more."""
 
-    trend: Array
-    residual_radius: float
-    sums: Array
-    scale: float
+    kernels: ClassVar[tuple[str, ...]] = tuple(name for name, kernel in KERNELS.items() if kernel.positive_definite)
+
+    def planned_noise(self, public: Smoothing) -> float:
+        """On an answer at a point of average density, where the degree is n Π h integral / volume."""
+        scale = _pair(public.design.features(), public.n).scale(public.unit, public.budget.mu)
+        return public.design.y_radius * scale / least_degree(public.design, public.n, 1.0)
+
+    def fit(self, rows: Rows, public: Smoothing, spending: Spending) -> KernelFitted:
+        """Buy the bound if it is to be bought, then spend the rest on the function."""
+        left: Portion = spending
+        if public.to_buy:
+            radius = private_radius(rows, target_sizes, spending)
+            public = replace(public, design=replace(public.design, y_radius=radius))
+            left = spending.within(1.0 - RADIUS_SHARE)
+        return release_sums(rows, public, left)
 
 
-def release_sums(rows: Rows, design: Design, trend: bool, spending: Portion) -> KernelSums:
+def release_sums(rows: Rows, public: Smoothing, spending: Portion) -> KernelFitted:
     """A private line if asked for, then the kernel sums of what it leaves; costs the portion. proof: function"""
-    n, d = rows.n, rows.n_features
+    n, d, design = rows.n, rows.n_features, public.design
     line, radius, kernel_share = np.zeros(d + 1), design.y_radius, 1.0
-    if trend:
+    if public.trend:
         scaled = _Scaled(rows, design)
         line = refined_fit(scaled, math.sqrt(d), design.y_radius, 1.0, spending.within(TREND_SHARE)).coefficients
         radius = private_quantile(
@@ -62,7 +75,10 @@ def release_sums(rows: Rows, design: Design, trend: bool, spending: Portion) -> 
 
     (sums,) = rows.sum(block)
     pair = _pair(features, n)
-    return KernelSums(line, radius, spending.noisy(sums, pair, kernel_share), spending.scale(pair, kernel_share))
+    noisy = spending.noisy(sums, pair, kernel_share)
+    return KernelFitted.of(
+        public, value=noisy, noise=spending.scale(pair, kernel_share), trend=line, residual_radius=radius, sums=noisy
+    )
 
 
 def _pair(features: Any, n: int) -> Shape:
@@ -70,39 +86,35 @@ def _pair(features: Any, n: int) -> Shape:
     return Shape(2.0 * features.inflation(n), math.sqrt(2.0))
 
 
-def planned_noise(design: Design, n: int, unit: Unit, mu: float) -> float:
-    """Noise on a number of the two sums."""
-    return _pair(design.features(), n).scale(unit, mu)
-
-
 def along(line: Array, design: Design, x: Any) -> Any:
     """The released trend at ``x``."""
     return design.unit(x) @ like(line[:-1], x) + float(line[-1])
 
 
-def read_function(released: KernelSums, design: Design, x: Array) -> Array:
+def read_function(fitted: KernelFitted, x: Array) -> Array:
     """trend + v'S / v'C; where v'C drowns in its noise the kernel widens, and at last only the trend is left.
 
     Post-processing of the release: any number of points, no cost.
     """
+    design = fitted.design
     features = design.features()
     size = max(1, 2_000_000 // max(features.shape))
-    parts = [_read_block(released, design, features, x[i : i + size]) for i in range(0, len(x), size)]
+    parts = [_read_block(fitted, design, features, x[i : i + size]) for i in range(0, len(x), size)]
     return design.y_centre + np.clip(np.concatenate(parts), -design.y_radius, design.y_radius)
 
 
-def _read_block(released: KernelSums, design: Design, features: Any, x: Array) -> Array:
+def _read_block(fitted: KernelFitted, design: Design, features: Any, x: Array) -> Array:
     inside = design.inside(x)
     answer, missing = np.zeros(len(x)), np.ones(len(x))
     for widen in WIDER:
         todo = np.flatnonzero(missing > 0.0)
         if todo.size == 0:
             break
-        top, bottom, norm = features.evaluate(inside[todo], released.sums, widen)
-        floor = DEGREE_FLOOR * released.scale * np.maximum(norm, 1.0)
+        top, bottom, norm = features.evaluate(inside[todo], fitted.sums, widen)
+        floor = DEGREE_FLOOR * fitted.noise * np.maximum(norm, 1.0)
         answer[todo] += missing[todo] * top / np.maximum(bottom, floor)
         missing[todo] *= np.clip(1.0 - bottom / floor, 0.0, 1.0)
-    return np.asarray(along(released.trend, design, x) + released.residual_radius * answer)
+    return np.asarray(along(fitted.trend, design, x) + fitted.residual_radius * answer)
 
 
 class _Scaled:

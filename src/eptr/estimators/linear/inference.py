@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,9 @@ from scipy.stats import norm
 
 from ...errors import probability
 from ...privacy.claim import Release
-from .refined import RefinedFit
+from .problem import RegressionFitted
 
-__all__ = ["Summary", "standard_errors", "summarise"]
+__all__ = ["RefinedFit", "Summary", "standard_errors", "summarise"]
 
 Array = NDArray[np.float64]
 DOUBT = 1.5  # standard deviations of Gram noise by which a direction's strength may be overstated
@@ -22,6 +23,22 @@ CAUTION = (
     "Trust this for roughly symmetric errors only. Skewed, mostly zero, binary or count outcomes, errors that grow with x,\n"
     "rare dummies or a model that leaves something out: it need not be least squares, nor the errors right (docs/inference.md)."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class RefinedFit:
+    """Public results: the coefficients, and what inference needs to know about their uncertainty."""
+
+    coefficients: Array
+    gram: Array
+    whitening: Array
+    noise: tuple[float, ...]  # standard deviation per whitened coordinate, step by step (a warm start counts as one)
+    spread: float  # noisy E|clipped gradient|^2 / p
+    slope: float  # noisy mean derivative of a step
+    shrink: Array  # eigenvalue over floored eigenvalue of each direction
+    floored: Array  # the eigenvalues in use
+    gram_noise: float
+    mean_square: float  # of y
 
 
 def standard_errors(fit: RefinedFit, n: int) -> Array:
@@ -105,22 +122,14 @@ class Summary:
     __repr__ = __str__
 
 
-def summarise(
-    names: list[str],
-    values: Array,
-    covariance: Array,
-    level: float,
-    residual_scale: float,
-    n: int,
-    release: Release,
-    noisy: int = 0,
-) -> Summary:
+def summarise(names: list[Any], values: Array, fitted: RegressionFitted, level: float, release: Release) -> Summary:
     """Wald table from released numbers."""
     level = probability("level", level)
-    errors = np.sqrt(np.diag(covariance))
+    errors = np.sqrt(np.diag(fitted.covariance))
     half = norm.isf((1.0 - level) / 2.0) * errors
     intervals = np.column_stack([values - half, values + half])
     p_values = 2.0 * norm.sf(np.abs(values) / errors)
     return Summary(
-        tuple(map(str, names)), values, errors, intervals, p_values, level, residual_scale, n, release, noisy
-    )
+        tuple(map(str, names)), values, errors, intervals, p_values, level, fitted.residual_scale,
+        fitted.n_rows, release, fitted.noisy_directions,
+    )  # fmt: skip

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...privacy.contribution import Ball, Box, Interval, Outer
-from ...privacy.spending import Portion
-from ...privacy.unit import Unit
+from ...privacy.spending import Portion, Spending
 from ...rows.engine import Rows
 from ...rows.exact import shrink_factors, sum_grid, toward_zero
 from ...rows.namespace import like, namespace, squares, whole
-from ..quantile import private_quantile
+from ..quantile import RADIUS_SHARE, private_quantile, private_radius, row_norms, target_sizes
+from ..strategy import NoisySums
 from .bounds import moments
+from .inference import RefinedFit, dominated, standard_errors
+from .problem import LeastSquares, RegressionFitted
 
-__all__ = ["RefinedFit", "planned_noise", "refined_fit"]
+__all__ = ["Refined", "refined_fit"]
 
 Array = NDArray[np.float64]
 
@@ -39,20 +41,33 @@ REACH = 16.0  # the steps see y up to this multiple of its bound; clipping gradi
 _ROW_BITS = 26
 
 
-@dataclass(frozen=True, slots=True)
-class RefinedFit:
-    """Public results: the coefficients, and what inference needs to know about their uncertainty."""
+class Refined(NoisySums):
+    """Steps of private gradient descent on the noisy normal equations, with standard errors from the same release."""
 
-    coefficients: Array
-    gram: Array
-    whitening: Array
-    noise: tuple[float, ...]  # standard deviation per whitened coordinate, step by step (a warm start counts as one)
-    spread: float  # noisy E|clipped gradient|^2 / p
-    slope: float  # noisy mean derivative of a step
-    shrink: Array  # eigenvalue over floored eigenvalue of each direction
-    floored: Array  # the eigenvalues in use
-    gram_noise: float
-    mean_square: float  # of y
+    def planned_noise(self, public: LeastSquares) -> float:
+        """On a coefficient of a column of unit size, if residuals are a third of y_bound and clipped at 1.5 times that."""
+        clip = Ball(1.5 * math.sqrt(public.numbers) * public.y_bound / 3.0)
+        mu = public.budget.mu
+        return clip.scale(public.unit, mu * math.sqrt(_step_shares(math.sqrt(public.n) * mu)[-1])) / public.n
+
+    def fit(self, rows: Rows, public: LeastSquares, spending: Spending) -> RegressionFitted:
+        """Buy the bounds that are to be bought, then spend the rest on the steps."""
+        statistics = {"x_bound": row_norms, "y_bound": target_sizes}
+        bought: dict[str, Any] = {name: private_radius(rows, statistics[name], spending) for name in public.to_buy}
+        public, left = replace(public, **bought), spending.within(1.0 - RADIUS_SHARE * len(bought))
+        found = refined_fit(rows, public.x_bound, public.y_bound, public.constant, left)
+        scaling = public.scaling
+        spread = math.sqrt(float(np.mean(np.sum(found.whitening**2, axis=1))))  # of a coefficient per whitened unit
+        beta = found.coefficients * scaling
+        return RegressionFitted(
+            value=beta,
+            noise=found.noise[-1] * spread,
+            covariance=scaling[:, None] * standard_errors(found, rows.n) * scaling,
+            residual_scale=math.sqrt(found.spread) / found.slope,
+            noisy_directions=int(dominated(found).sum()),
+            **public.named(beta),
+            **public.stated,
+        )
 
 
 def refined_fit(rows: Rows, x_bound: float, y_bound: float, constant: float | None, spending: Portion) -> RefinedFit:
@@ -122,12 +137,6 @@ def _step_shares(clarity: float) -> Array:
     start_share = CROSS_SHARE if steps == 1 else QUANTILE_SHARE
     weights = GROWTH ** np.arange(steps)
     return np.asarray((1.0 - GRAM_SHARE - SQUARE_SHARE - start_share - SPREAD_SHARE) * weights / weights.sum())
-
-
-def planned_noise(n: int, p: int, y_bound: float, unit: Unit, mu: float) -> float:
-    """Noise on a coefficient of a column of unit size, if residuals are a third of y_bound and clipped at 1.5 times that."""
-    clip = Ball(1.5 * math.sqrt(p) * y_bound / 3.0)
-    return clip.scale(unit, mu * math.sqrt(_step_shares(math.sqrt(n) * mu)[-1])) / n
 
 
 def _round_public(values: Array, bits: int) -> Array:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import KW_ONLY, dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,18 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...accounting.budget import Budget
 from ...errors import InputError, positive
-from ...privacy.claim import Release
-from ...privacy.mechanism import Proposal, forecast_test
-from ...privacy.rung import ladder_rung
-from ...privacy.spending import Spending
-from ...rows.engine import Rows
-from ..base import RADIUS_SHARE, private_radius, whole_number
 from ..planning import Plan
-from ..quantile import row_norms, target_sizes
-from .bounds import SafetyRule, moments, paper_rule, smallest_eigenvalue, solve, tight_rule
-from .inference import Summary, dominated, standard_errors, summarise
+from .inference import Summary, summarise
 from .model import LinearModel
-from .refined import planned_noise, refined_fit
+from .problem import LeastSquares, RegressionFitted
+from .refined import Refined
+from .tested import Paper, Tight
 
 __all__ = ["LinearRegression"]
 
@@ -95,84 +89,24 @@ class LinearRegression(LinearModel):
     rows_per_person: int = 1
     fallback: Any = None
 
-    def _fit(self, X: Any, y: Any, budget: Budget) -> None:
-        rows = self._regression_rows(X, y)
-        x_bound = self._bound(
-            "x_bound", "Pass a bound on the norm of a row, such as x_bound=1.5*sqrt(p) for scaled columns."
+    strategies = MappingProxyType({"refined": Refined(), "tight": Tight(), "paper": Paper()})
+    _fitted = RegressionFitted
+
+    def _public(self, n: int, n_features: int, n_classes: int) -> LeastSquares:
+        x_advice = "Pass a bound on the norm of a row, such as x_bound=1.5*sqrt(p) for scaled columns."
+        y_advice = "Pass the largest |y| that is plausible from general knowledge; twice too large costs little."
+        return LeastSquares(
+            Budget(self.epsilon, self.delta),
+            self._unit(),
+            n,
+            n_features,
+            self._bound("x_bound", x_advice),
+            self._bound("y_bound", y_advice),
+            self.fit_intercept,
+            positive("coef_bound", self.coef_bound),
+            positive("c0", self.c0),
+            self._fallback_coefficients(n_features),
         )
-        y_bound = self._bound(
-            "y_bound", "Pass the largest |y| that is plausible from general knowledge; twice too large costs little."
-        )
-        positive("coef_bound", self.coef_bound), positive("c0", self.c0)
-        fallback = self._fallback_coefficients(rows.n_features)
-        if self.strategy == "refined":
-            spending = self._open(self._gaussian_cost(budget), rows)
-            result = self._fit_refined(rows, x_bound, y_bound, spending)
-        else:
-            assert isinstance(x_bound, float)
-            assert isinstance(y_bound, float)
-            spending = self._open(forecast_test(self.strategy, budget.epsilon, budget.delta).cost, rows)
-            result = self._fit_tested(rows, budget, x_bound, y_bound, spending)
-        beta = result.value if result.replied else fallback
-        self.coef_ = np.array(beta[: rows.n_features])
-        self.intercept_ = float(beta[-1]) if self.fit_intercept else 0.0
-        self.n_rows_ = rows.n
-        self._finish(result)
-
-    def _fit_refined(self, rows: Rows, x_bound: float | str, y_bound: float | str, spending: Spending) -> Release:
-        bought = 0
-        if x_bound == "private":
-            x_bound, bought = private_radius(rows, row_norms, spending), bought + 1
-        if y_bound == "private":
-            y_bound, bought = private_radius(rows, target_sizes, spending), bought + 1
-        x_bound, y_bound = self.x_bound_, self.y_bound_ = float(x_bound), float(y_bound)
-        constant = self._constant(x_bound, rows.n_features)
-        fit = refined_fit(rows, x_bound, y_bound, constant, spending.within(1.0 - RADIUS_SHARE * bought))
-        scaling = self._scaling(x_bound, rows.n_features)
-        errors = standard_errors(fit, rows.n)
-        self.noisy_directions_ = int(dominated(fit).sum())
-        self.covariance_ = scaling[:, None] * errors * scaling
-        self.residual_scale_ = math.sqrt(fit.spread) / fit.slope
-        spread = math.sqrt(float(np.mean(np.sum(fit.whitening**2, axis=1))))  # of a coefficient per whitened unit
-        return spending.close(fit.coefficients * scaling, fit.noise[-1] * spread, "refined")
-
-    def _fit_tested(self, rows: Rows, budget: Budget, x_bound: float, y_bound: float, spending: Spending) -> Release:
-        self.x_bound_, self.y_bound_ = x_bound, y_bound
-        rule, dimension = self._rule(rows.n, rows.n_features, x_bound, y_bound)
-        clip = (
-            min(y_bound, self._norm(x_bound, rows.n_features) * self.coef_bound)
-            if self.strategy == "paper"
-            else y_bound
-        )
-        sums = moments(rows, x_bound, clip, self._constant(x_bound, rows.n_features), weighted=self.strategy == "tight")
-        beta = smallest_eigenvalue(sums.gram)
-        scaling = self._scaling(x_bound, rows.n_features)
-
-        def estimate() -> Array:
-            return solve(sums, self.coef_bound)
-
-        if self.strategy == "tight":
-            rung = ladder_rung(beta, rule.threshold, rule.lipschitz, rule.safety_error)
-            result = spending.test_at_rung(estimate, rung, rule.sensitivity, budget.epsilon, budget.delta)
-        else:
-            step = rule.lipschitz + 2.0 * rule.safety_error
-            above = beta - rule.safety_error - rule.threshold
-            # Below the threshold no neighbour is safe, and the estimate may be anything. proof in bounds.md
-            theta = estimate() if above >= 0.0 else np.zeros(dimension)
-            gamma = max(above - step, 0.0) / step
-            result = spending.test(Proposal(theta, rule.sensitivity, gamma), "paper", budget.epsilon, budget.delta)
-        value = result.value
-        if value is None:
-            return spending.close(None, result.noise_scale, self.strategy, replied=False)
-        if self.strategy == "tight":  # post-processing: the truth is inside, so the projection only helps
-            value = value * min(1.0, self.coef_bound / max(float(np.linalg.norm(value)), 1e-300))
-        return spending.close(value * scaling, result.noise_scale, self.strategy)
-
-    def _rule(self, n: int, features: int, x_bound: float, y_bound: float) -> tuple[SafetyRule, int]:
-        dimension = features + bool(self.fit_intercept)
-        rule = tight_rule if self.strategy == "tight" else paper_rule
-        arguments = self._norm(x_bound, features), y_bound, self.coef_bound, self.c0, self.rows_per_person
-        return rule(n, dimension, *arguments), dimension
 
     def _fallback_coefficients(self, features: int) -> Array:
         size = features + bool(self.fit_intercept)
@@ -188,56 +122,23 @@ class LinearRegression(LinearModel):
 
     def plan(self, n: int, n_features: int) -> Plan:
         """Noise, threshold and error terms of a fit with these settings; needs no data."""
-        budget, n, n_features = self._settings(), whole_number("n", n), whole_number("n_features", n_features)
-        bounds = [self._bound(name, "plan() needs it as a number.") for name in ("x_bound", "y_bound")]
-        if "private" in bounds:
-            raise InputError("plan() needs x_bound and y_bound as numbers.")
-        p = n_features + bool(self.fit_intercept)
-        if self.strategy == "refined":
-            scale = planned_noise(n, p, float(bounds[1]), self._unit(), budget.mu)
-            return Plan("refined", n, n_features, "", scale, p * scale**2, 0.0, 0.0, 0.0)
-        rule, _ = self._rule(n, n_features, float(bounds[0]), float(bounds[1]))
-        forecast = forecast_test(self.strategy, budget.epsilon, budget.delta)
-        scale = rule.sensitivity * forecast.noise
-        certain = rule.threshold + (1.0 + forecast.certain) * rule.lipschitz
-        return Plan(
-            self.strategy,
-            n,
-            n_features,
-            "smallest eigenvalue of X'X",
-            scale,
-            p * scale**2,
-            rule.threshold,
-            certain,
-            budget.delta,
-        )
+        return self._planned(n, n_features)
 
     def conf_int(self, level: float = 0.95) -> Array:
         """Confidence intervals, one row per coefficient, the intercept last; sampling and privacy noise both."""
-        return self._summary(level).intervals
+        return self.summary(level).intervals
 
     def summary(self, level: float = 0.95) -> Summary:
         """Coefficients, standard errors, intervals and p-values, laid out like R's ``lm``."""
-        return self._summary(level)
-
-    def _summary(self, level: float) -> Summary:
         check_is_fitted(self, "release_")
-        if self.release_.strategy != "refined":
+        fitted: RegressionFitted = self.fitted_
+        if fitted.covariance is None:
             raise InputError(
                 f"strategy={self.release_.strategy!r} releases neither X'X nor a residual variance, so there are no "
                 "standard errors; use strategy='refined', which pays for them inside its budget."
             )
-        names = list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(len(self.coef_))]))
-        values = np.append(self.coef_, self.intercept_) if self.fit_intercept else self.coef_
+        names = list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(len(fitted.coef))]))
+        values = fitted.coef
         if self.fit_intercept:
-            names.append("(Intercept)")
-        return summarise(
-            names,
-            values,
-            self.covariance_,
-            level,
-            self.residual_scale_,
-            self.n_rows_,
-            self.release_,
-            self.noisy_directions_,
-        )
+            names, values = [*names, "(Intercept)"], np.append(values, fitted.intercept)
+        return summarise(names, values, fitted, level, self.release_)

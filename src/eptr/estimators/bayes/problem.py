@@ -1,0 +1,67 @@
+"""Gaussian classes before a row is read, and what is known afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..fitted import Fitted
+from ..strategy import Public
+
+__all__ = ["BayesFitted", "Classes", "MeansFitted", "TestedClasses", "into_ball"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Classes(Public):
+    """So many classes of rows of norm at most ``x_bound``."""
+
+    n_classes: int
+    x_bound: Any  # a number, or "private"
+
+    @property
+    def to_buy(self) -> list[str]:
+        return ["x_bound"] if self.x_bound == "private" else []
+
+    @property
+    def numbers(self) -> int:
+        """Of the means."""
+        return self.n_classes * self.n_features
+
+
+@dataclass(frozen=True, slots=True)
+class TestedClasses(Classes):
+    """Classes with what the tests need to know."""
+
+    c0: float
+    fallback: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class MeansFitted(Fitted):
+    """A mean for every class, and its share of the rows; as released, or the fallback."""
+
+    means: Array
+    priors: Array
+
+    @classmethod
+    def of(cls, means: Array, priors: Array, noise: float, **more: Any) -> Self:
+        """Released ones."""
+        return cls(value=np.column_stack([means, priors]), noise=noise, means=means, priors=priors, **more)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class BayesFitted(MeansFitted):
+    """Means and priors, with the bound they were fitted with, perhaps a bought one."""
+
+    x_bound: float
+
+
+def into_ball(means: Array, radius: float) -> Array:
+    """Means outside the ball of possible means are moved to its edge."""
+    norms = np.linalg.norm(means, axis=1, keepdims=True)
+    return np.asarray(means * np.minimum(1.0, radius / np.maximum(norms, 1e-300)))
