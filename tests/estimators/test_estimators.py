@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import pickle
 import warnings
+from dataclasses import FrozenInstanceError, fields
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 import eptr
+from eptr.estimators.fitted import FACTS, Fitted
 
 from .test_sklearn import ESTIMATORS, identity, target
 
@@ -88,27 +92,39 @@ def test_a_fitted_model_holds_no_training_row(estimator):
 
 
 @EVERY
-def test_no_fitted_attribute_is_a_non_private_statistic(estimator):
-    """Same seed, neighbouring data, no noise left in common: everything that differs must be in the Release."""
+def test_a_fit_adds_declared_facts_and_released_numbers_alone(estimator):
     X, y = rows(800)
     model = fitted(estimator, X, y)
-    allowed = {
-        *(
-            "rows_per_person_",
-            "release_",
-            "released_",
-            "noise_",
-            "n_features_in_",
-            "n_rows_",
-            "classes_",
-            "x_bound_",
-            "y_bound_",
-        ),
-        *("coef_", "intercept_", "covariance_", "residual_scale_", "noisy_directions_", "means_", "priors_"),
-        *("domain_", "bandwidth_", "y_centre_", "y_radius_", "queries_", "trend_", "residual_radius_", "sums_"),
-        *("kernel_", "replied_", "values_"),
-    }
-    assert {k for k in vars(model) if k not in model.get_params()} <= allowed
+    assert {*vars(model)} - {*model.get_params()} <= {*FACTS, "fitted_", "release_"}
+    assert type(model.fitted_) is type(model)._fitted
+    released = {f.name for f in fields(model.fitted_) if getattr(model.fitted_, f.name) is not None}
+    assert all(getattr(model, f"{name}_") is getattr(model.fitted_, name) for name in released)
+    assert not any(hasattr(model, f"{f.name}_") for f in fields(model.fitted_) if f.name not in released)
+    with pytest.raises(FrozenInstanceError):
+        model.fitted_.noise = 0.0
+    stored = json.loads(model.to_json())
+    assert {*stored["fitted"]} == {f.name for f in fields(model.fitted_)} - {f.name for f in fields(Fitted)}
+    assert {*stored["facts"]} <= {*FACTS}
+
+
+STORED = json.loads((Path(__file__).parent / "stored" / "eptr-model-1.json").read_text())
+
+
+@pytest.mark.parametrize("name", STORED)
+@pytest.mark.parametrize("version", ["0.1", "before 0.2"])
+def test_models_of_the_first_schema_are_read(name, version):
+    """Written by the releases that stored every name that ends in an underscore; 0.1 knew neither basis nor relation."""
+    content = copy.deepcopy(STORED[name])
+    release = content["model"]["fitted"]["release_"]
+    if version == "0.1":
+        for key in ("basis", "theorem", "relation"):
+            del release["cost"][key]
+        del release["release"]["neighbours"]
+    model = eptr.from_json(json.dumps(content["model"]))
+    assert model.predict([[0.1, 0.2], [-0.5, 0.5]]).tolist() == content["predicts"]
+    assert model.released_ is content["released"]
+    assert model.release_.rows_per_person == 1
+    assert eptr.from_json(model.to_json()).to_json() == model.to_json()
 
 
 @EVERY
@@ -118,12 +134,12 @@ def test_json_round_trip_is_exact(estimator):
     again = eptr.from_json(model.to_json())
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     assert again.to_json() == model.to_json()
-    assert json.loads(model.to_json())["schema"] == "eptr-model/1"
+    assert json.loads(model.to_json())["schema"] == "eptr-model/2"
     assert again.release_.epsilon == model.release_.epsilon
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{}", "[1]", '{"schema": "eptr-model/9", "model": "X"}', '{"schema": "eptr-model/1", "model": "os"}']
+    "text", ["", "{}", "[1]", '{"schema": "eptr-model/9", "model": "X"}', '{"schema": "eptr-model/2", "model": "os"}']
 )
 def test_foreign_json_is_a_typed_error(text):
     with pytest.raises(eptr.InputError, match="model"):

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 import eptr
+from eptr.estimators.catalogue import OURS
 
 from ..replay import neighbours, spent
 
 MODELS = [
-    eptr.LinearRegression(1.0, 1e-3, x_bound=1.5, y_bound=2.0),
+    *(e.example(1.5, 2.0, [0, 1, 2], epsilon=1.0, delta=1e-3) for e in OURS if e.variant == "refined"),
     eptr.LinearRegression(1.0, 1e-3, x_bound="private", y_bound="private"),
-    eptr.BayesClassifier(1.0, 1e-3, x_bound=1.5, classes=[0, 1, 2]),
     eptr.BayesClassifier(30.0, 0.1, x_bound=1.5, classes=[0, 1, 2]),  # clear data: one pass
-    eptr.KernelRegressor(1.0, 1e-3, domain=(-1, 1), y_bound=2.0, bandwidth=0.4),
-    eptr.KernelRegressor(1.0, 1e-3, domain=(-1, 1), y_bound=2.0, bandwidth=0.4, trend="linear"),
+    eptr.KernelRegressor(1.0, 1e-3, domain=(-1.5, 1.5), y_bound=2.0, bandwidth=0.4, trend="linear"),
 ]
 
 

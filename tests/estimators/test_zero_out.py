@@ -115,5 +115,5 @@ def test_the_release_says_who_is_protected(name):
     X = np.random.default_rng(0).normal(size=(60, 2))
     model.fit(X, (X[:, 0] > 0).astype(int))
     assert model.release_.neighbours == model.release_.cost.relation == "zero-out"
-    assert model.rows_per_person_ == 2
+    assert model.release_.rows_per_person == 2
     assert model.release_.private

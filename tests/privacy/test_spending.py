@@ -462,7 +462,9 @@ def test_the_relation_reaches_the_release_the_cost_and_the_charge_and_rows_reach
 
 
 def test_a_release_without_a_reply_holds_no_value():
-    assert Fit().spending.close(np.ones(3), 1.0, "tight", replied=False).value is None
+    found = Fit().spending.close(None, 1.0, "tight")
+    assert found.value is None
+    assert not found.replied
 
 
 @pytest.mark.parametrize(

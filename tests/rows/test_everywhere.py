@@ -6,12 +6,15 @@ Kernel and cosine features pass through exp and cos, whose last bit may depend o
 from __future__ import annotations
 
 import warnings
+from dataclasses import fields
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import eptr
+from eptr.catalogue import EVERY
+from eptr.estimators.catalogue import OURS
 from eptr.rivals.catalogue import RIVALS
 
 pytestmark = [
@@ -22,29 +25,25 @@ pytestmark = [
 ]
 
 N = 2500
-LINEAR = {"x_bound": 3.0, "y_bound": 4.0}
-CASES = {
-    "LinearRegression-refined": eptr.LinearRegression(**LINEAR),
-    "LinearRegression-tight": eptr.LinearRegression(strategy="tight", c0=0.05, coef_bound=2.0, **LINEAR),
-    "LinearRegression-paper": eptr.LinearRegression(strategy="paper", c0=0.05, coef_bound=2.0, delta=1e-2, **LINEAR),
-    "LinearRegression-private": eptr.LinearRegression(x_bound="private", y_bound="private", fit_intercept=False),
-    "LinearRegression-drop": eptr.LinearRegression(invalid="drop", **LINEAR),
-    "BayesClassifier-refined": eptr.BayesClassifier(x_bound=3.0),
-    "BayesClassifier-tight": eptr.BayesClassifier(x_bound=3.0, strategy="tight"),
-    "BayesClassifier-paper": eptr.BayesClassifier(x_bound=3.0, strategy="paper", delta=1e-2),
-    "BayesClassifier-private": eptr.BayesClassifier(x_bound="private"),
-    "BayesClassifier-drop": eptr.BayesClassifier(x_bound=3.0, invalid="drop", classes=["no", "yes"]),
-    "KernelRegressor-refined": eptr.KernelRegressor(domain=(-3, 3), y_bound=4.0, bandwidth=1.0),
-    "KernelRegressor-trend": eptr.KernelRegressor(domain=(-3, 3), y_bound="private", bandwidth=1.0, trend="linear"),
-    "KernelRegressor-drop": eptr.KernelRegressor(domain=(-3, 3), y_bound=4.0, bandwidth=1.0, invalid="drop"),
-    "KernelRegressor-tight": eptr.KernelRegressor(
-        domain=(-3, 3), y_bound=4.0, bandwidth=1.0, strategy="tight", queries=[[0.0, 0.0, 0.0], [0.5, 0.0, 0.0]]
-    ),
-    "KernelRegressor-paper": eptr.KernelRegressor(
-        domain=(-3, 3), y_bound=4.0, bandwidth=1.0, kernel="epanechnikov", strategy="paper", delta=1e-2
-    ),
+# What makes a fit of each variant reply, or small enough.
+MORE = {
+    "LinearRegression-tight": {"c0": 0.05, "coef_bound": 2.0},
+    "LinearRegression-paper": {"c0": 0.05, "coef_bound": 2.0, "delta": 1e-2},
+    "BayesClassifier-paper": {"delta": 1e-2},
+    "KernelRegressor-refined": {"bandwidth": 1.0},
+    "KernelRegressor-tight": {"bandwidth": 1.0, "queries": [[0.0, 0.0, 0.0], [0.5, 0.0, 0.0]]},
+    "KernelRegressor-paper": {"bandwidth": 1.0, "kernel": "epanechnikov", "delta": 1e-2},
 }
-CASES |= {entrant.name: entrant.example(3.0, 4.0) for entrant in RIVALS if entrant.sums}
+CASES = {entrant.name: entrant.example(3.0, 4.0, **MORE.get(entrant.name, {})) for entrant in EVERY if entrant.sums}
+CASES |= {
+    "LinearRegression-private": eptr.LinearRegression(x_bound="private", y_bound="private", fit_intercept=False),
+    "BayesClassifier-private": eptr.BayesClassifier(x_bound="private"),
+    "KernelRegressor-trend": eptr.KernelRegressor(domain=(-3, 3), y_bound="private", bandwidth=1.0, trend="linear"),
+}
+for entrant in OURS:
+    if entrant.variant == "refined":
+        more = MORE.get(entrant.name, {}) | {"invalid": "drop"}
+        CASES[f"{entrant.estimator.__name__}-drop"] = entrant.example(3.0, 4.0, ["no", "yes"], **more)
 ENGINES = ["arrow files", "arrow table", "arrow stream", "polars", "duckdb", "dask frame", "dask array", "spark"]
 THROUGH_EXP = ("KernelRegressor", "WaveletEstimator")
 
@@ -127,7 +126,8 @@ def fitted(estimator, X, y):
 
 def public(model):
     """Everything that was fitted, by name, but the names of columns."""
-    return {k: v for k, v in vars(model).items() if k.endswith("_") and k not in ("feature_names_in_", "release_")}
+    facts = {name: getattr(model, name) for name in ("n_features_in_", "classes_") if hasattr(model, name)}
+    return facts | {field.name: getattr(model.fitted_, field.name) for field in fields(model.fitted_)}
 
 
 @pytest.fixture(scope="module")

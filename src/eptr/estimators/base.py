@@ -220,14 +220,14 @@ class PrivateEstimator(_Declared):
 
     def _open(self, cost: Cost, rows: Rows) -> Spending:
         """The budget of this fit; one that cannot be paid is refused here, before any pass over the rows."""
-        options = {"account": self._account(), "random_state": self.random_state, "what": self._variant}
-        spending = Spending(self._marked(cost), self._unit(), rows, **options, honest=self._fault is None)
         if self._fault is not None:
             warnings.warn(
                 f"{type(self).__name__}({self._selector}={self._variant!r}) is not private: {self._fault}",
                 NotPrivateWarning,
                 stacklevel=3,
             )
+        options = {"account": self._account(), "random_state": self.random_state, "what": self._variant}
+        spending = Spending(self._marked(cost), self._unit(), rows, **options, honest=self._fault is None)
         if self.random_state is not None:
             warnings.warn(
                 "random_state was given: this fit is reproducible and therefore not private. "
