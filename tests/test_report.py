@@ -10,6 +10,7 @@ import pytest
 
 from eptr import InputError
 from eptr.bounds import PublicBounds
+from eptr.estimators.catalogue import COMMANDS
 from eptr.files import FileModel, open_data, read_csv
 from eptr.report import render
 
@@ -43,7 +44,7 @@ def fitted(folder, kind, **settings):
     return FileModel.fit(read_csv(data), kind, target, PublicBounds.read(bounds), "people.csv", **settings)
 
 
-@pytest.mark.parametrize("kind", ["ols", "bayes", "kernel"])
+@pytest.mark.parametrize("kind", COMMANDS)
 def test_the_report_shows_its_figures_in_a_browser(kind, tmp_path):
     if browser() is None:
         pytest.skip("no Chromium; install your system's package of it (Debian: chromium)")
@@ -58,7 +59,7 @@ def test_the_report_shows_its_figures_in_a_browser(kind, tmp_path):
         assert len(np.unique((pixels.reshape(-1, 3) * 255).astype(int), axis=0)) > 20  # and more than one colour
 
 
-@pytest.mark.parametrize("kind", ["ols", "bayes", "kernel"])
+@pytest.mark.parametrize("kind", COMMANDS)
 def test_the_report_is_one_file_that_works_offline(kind, tmp_path):
     text = render(fitted(tmp_path, kind))
     outside = re.findall(r"(?:src|href|url)\s*[=(]\s*['\"]?(https?:[^'\" )>]+)", text)
@@ -87,7 +88,7 @@ def test_slopes_are_in_the_units_of_the_data(tmp_path):
     assert age.low < age.value < age.high
 
 
-@pytest.mark.parametrize("kind", ["ols", "bayes", "kernel"])
+@pytest.mark.parametrize("kind", COMMANDS)
 def test_models_round_trip_and_ignore_other_columns(kind, tmp_path):
     model = fitted(tmp_path, kind)
     table = read_csv(tmp_path / "people.csv")

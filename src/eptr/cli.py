@@ -134,7 +134,6 @@ def fit(
     """Fit privately; print the summary, write the private model as JSON and an HTML report."""
     from .bounds import PublicBounds
     from .errors import InputError
-    from .estimators.linear.inference import CAUTION
     from .files import FileModel, open_data
     from .report import render
 
@@ -148,9 +147,7 @@ def fit(
             f"{to} exists, and a fit that was paid for is not overwritten; choose another --out, or pass --force."
         )
     settings = {"epsilon": epsilon, "delta": delta, "strategy": strategy, "ledger": ledger, "random_state": seed}
-    settings |= {"invalid": invalid, "neighbours": neighbours}
-    if model == "kernel":
-        settings["bandwidth"] = bandwidth
+    settings |= {"invalid": invalid, "neighbours": neighbours, "bandwidth": bandwidth}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # both warnings are said below, as sentences
         with open_data(data, engine, scheduler) as rows, _pass_bars():
@@ -158,24 +155,16 @@ def fit(
     to.write_text(fitted.to_json() + "\n")
     page = to.with_suffix(".html")
     page.write_text(render(fitted), encoding="utf-8")
-    estimator = fitted.estimator
     if seed is not None:
         out.print("[bold red]A seed was given: this fit is reproducible and protects nobody.[/]")
-    if not estimator.released_:
+    if not fitted.estimator.released_:
         out.print("No reply: the private test did not release this fit; the model predicts its public fallback.")
-    elif model == "ols":
-        table = Table("column", "slope", "2.5 %", "97.5 %")
-        for c in fitted.coefficients():
-            ends = [f"{v:.5g}" for v in (c.low, c.high) if v == v]
-            table.add_row(c.name, *([f"{c.value:.5g}", *ends] if c.determined else ["not determined"]))
+    elif lines := fitted.table():
+        table = Table(*lines[0])
+        for line in lines[1:]:
+            table.add_row(*line)
         out.print(table)
-        if strategy == "refined":
-            out.print(CAUTION, style="yellow", soft_wrap=True)
-    elif model == "bayes":
-        table = Table("class", "share", *fitted.bounds.names())
-        for label, share, means in zip(estimator.classes_, estimator.priors_, estimator.means_, strict=True):
-            table.add_row(str(label), f"{share:.1%}", *(f"{m:.5g}" for m in fitted.bounds.unscaled(means)))
-        out.print(table)
+        out.print(fitted.caution(), style="yellow", soft_wrap=True)
     print(
         f"({epsilon:g}, {delta:g})-differentially private, {neighbours} neighbours." if seed is None else "NOT private."
     )
@@ -238,17 +227,14 @@ def plan(
     refined fit assumes that the columns can be told apart: a design with weak directions has more.
     """
     from .errors import InputError
-    from .estimators.catalogue import OURS
+    from .estimators.catalogue import commanded
 
-    known = list(dict.fromkeys(entrant.command for entrant in OURS))
-    if model not in known:
-        raise InputError(f"--model must be one of {', '.join(known)}, got {model!r}.")
-    entrants = [entrant for entrant in OURS if entrant.command == model and strategy in ("", entrant.variant)]
+    entrants = [entrant for entrant in commanded(model) if strategy in ("", entrant.variant)]
     if not entrants:
         raise InputError(f"--strategy must be refined, tight or paper, got {strategy!r}.")
     radius = features**0.5 if x_bound is None else x_bound
     for entrant in entrants:
-        settings = {"domain": (-1, 1), "bandwidth": 0.2} if entrant.task == "function" else {}
+        settings = {"domain": (-1, 1), "bandwidth": 0.2} if "bandwidth" in entrant.needs else {}
         print(entrant.example(radius, y_bound, epsilon=epsilon, delta=delta, **settings).plan(n, features))
 
 

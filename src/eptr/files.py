@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from .bounds import PublicBounds, ScaledColumns, is_range, plain_columns
 from .catalogue import from_json
 from .errors import DomainError, InputError, no_column
-from .estimators.bayes import BayesClassifier
-from .estimators.kernel import KernelRegressor
-from .estimators.linear import LinearRegression
+from .estimators.catalogue import Entrant, commanded
+from .estimators.linear.inference import CAUTION
 from .rows.engine import Engine, Partial, Pass
 from .rows.memory import MemoryRows
 from .rows.sources import open_path
@@ -33,7 +32,6 @@ __all__ = ["FileModel", "open_data", "read_csv"]
 Array = NDArray[np.float64]
 Data = dict[str, NDArray[Any]] | Table
 SCHEMA = "eptr-file/1"
-MODELS = ("ols", "bayes", "kernel")
 
 
 @contextmanager
@@ -110,8 +108,8 @@ class FileModel:
     @classmethod
     def fit(cls, data: Data, kind: str, target: str, bounds: PublicBounds, where: str, **settings: Any) -> FileModel:
         """Check names, scale with the public bounds, fit."""
-        if kind not in MODELS:
-            raise InputError(f"model must be one of {MODELS}, got {kind!r}.")
+        entrant = commanded(kind)[0]
+        labelled = entrant.task == "classification"
         names = list(data) if isinstance(data, dict) else data.columns
         if target not in names:
             raise InputError(no_column(f"the target {target!r}", len(names), where))
@@ -126,18 +124,23 @@ class FileModel:
                 f"the bounds file says nothing about {len(extra)} of the {len(names)} columns of {where}, the first of them "
                 f"column {extra[0]}; describe it under [columns.NAME], or name it in ignore = [...]."
             )
+        what = "levels" if labelled else "min and max"
         if bounds.target is None:
-            what = "levels" if kind == "bayes" else "min and max"
             raise InputError(f"the bounds file has no [target] with {what}: what values can {target!r} take?")
-        if (kind == "bayes") == is_range(bounds.target):
-            raise InputError(f"[target] must have {'levels' if kind == 'bayes' else 'min and max'} for model {kind!r}.")
+        if labelled == is_range(bounds.target):
+            raise InputError(f"[target] must have {what} for model {kind!r}.")
         bounds.find(names, where)
         drop = settings.get("invalid") == "drop"
         layout = ScaledColumns(bounds, target, where, drop)
-        estimator = _estimator(kind, bounds, settings)
+        estimator = _estimator(entrant, bounds, settings)
         in_memory = isinstance(data, dict)
         rows: Engine = _CsvRows(data, layout, drop) if in_memory else TableRows(data, layout, drop_invalid=drop)  # type: ignore[arg-type]
         return cls(kind, target, rows.n, bounds, estimator.fit(rows, None))
+
+    @property
+    def entrant(self) -> Entrant:
+        """What the catalogue says of its kind."""
+        return commanded(self.kind)[0]
 
     def predict(self, data: Data, where: str) -> NDArray[Any]:
         """Predictions in the units of the target; extra columns and the target itself are ignored."""
@@ -151,7 +154,7 @@ class FileModel:
 
     def _predicted(self, table: dict[str, NDArray[Any]], where: str) -> NDArray[Any]:
         found = self.estimator.predict(self.bounds.matrix(table, where))
-        if self.kind == "bayes":
+        if self.entrant.task == "classification":
             return np.asarray(found)
         low, high = self.bounds.target
         return np.asarray(0.5 * (low + high) + 0.5 * (high - low) * found)
@@ -171,6 +174,32 @@ class FileModel:
         ends = [middle + half * float(v) for v in spans[-1]]
         known, value = not spans[-1, 1] - spans[-1, 0] > 4.0, middle + half * estimator.intercept_
         return [*found, Coefficient(f"{self.target} at the middle", value, ends[0], ends[1], 0.0, known)]
+
+    def table(self) -> list[list[str]]:
+        """The released numbers in the units of the data, a header first; empty for a function."""
+        tables = {"coefficients": self._coefficient_table, "means": self._means_table, "function": list}
+        return tables[self.entrant.panel]()
+
+    def _coefficient_table(self) -> list[list[str]]:
+        rows = [["column", "slope", "2.5 %", "97.5 %"]]
+        for c in self.coefficients():
+            ends = [f"{v:.5g}" for v in (c.low, c.high) if not math.isnan(v)] or ["", ""]
+            rows.append([c.name, *([f"{c.value:.5g}", *ends] if c.determined else ["not determined", "", ""])])
+        return rows
+
+    def _means_table(self) -> list[list[str]]:
+        fitted, classes = self.estimator.fitted_, self.estimator.classes_
+        return [
+            ["class", "share", *self.bounds.names()],
+            *(
+                [str(label), f"{share:.1%}", *(f"{m:.5g}" for m in self.bounds.unscaled(means))]
+                for label, share, means in zip(classes, fitted.priors, fitted.means, strict=True)
+            ),
+        ]
+
+    def caution(self) -> str:
+        """What a reader of intervals must know, where there are some."""
+        return CAUTION if hasattr(self.estimator, "covariance_") else ""
 
     def warnings(self) -> list[str]:
         """What a reader of the estimate should know, from public numbers alone."""
@@ -247,16 +276,14 @@ def _in_order(one: tuple[list[Any], str], two: tuple[list[Any], str]) -> tuple[l
     return one[0] + two[0], one[1] or two[1]
 
 
-def _estimator(kind: str, bounds: PublicBounds, settings: dict[str, Any]) -> Any:
-    bandwidth = settings.pop("bandwidth", None)
-    if kind == "ols":
-        return LinearRegression(x_bound=bounds.radius(), y_bound=1.0, **settings)
-    if kind == "bayes":
-        return BayesClassifier(x_bound=bounds.radius(), classes=list(bounds.target), **settings)
-    if any(not is_range(b) for b in bounds.columns.values()):
-        raise InputError("kernel regression needs numbers in every column; leave out columns with levels.")
-    # The domain is [-1, 1] on every axis, so a share of the range is twice that long here.
-    return KernelRegressor(domain=(-1.0, 1.0), y_bound=1.0, bandwidth=2.0 * (bandwidth or 0.1), **settings)
+def _estimator(entrant: Entrant, bounds: PublicBounds, settings: dict[str, Any]) -> Any:
+    """For columns and targets on [-1, 1], where a share of a range is twice that long."""
+    whole = entrant.task == "function"
+    if whole and any(not is_range(b) for b in bounds.columns.values()):
+        raise InputError(f"{entrant.title.lower()} needs numbers in every column; leave out columns with levels.")
+    share = settings.pop("bandwidth", 0.1)
+    needs = {"bandwidth": 2.0 * share} if "bandwidth" in entrant.needs else {}
+    return entrant.example(1.0 if whole else bounds.radius(), 1.0, list(bounds.target), **needs, **settings)
 
 
 def write_predictions(path: Path | None, target: str, values: Sequence[Any]) -> str:

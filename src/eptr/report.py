@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .estimators.linear.inference import CAUTION
-from .files import Coefficient, FileModel, plain
+from .files import FileModel, plain
 from .privacy.gaussian import gaussian_mu
 
 __all__ = ["render"]
@@ -32,7 +31,7 @@ figcaption, .note { color: #5b6673; font-size: .9rem; }
 def render(model: FileModel) -> str:
     """A complete page: what was released, the guarantee, the bounds, the estimate as a figure, and the price of privacy."""
     release = model.estimator.release_
-    title = {"ols": "Least squares", "bayes": "Bayes classifier", "kernel": "Kernel regression"}[model.kind]
+    title = model.entrant.title
     columns = len(model.bounds.columns)
     publish = " This page holds released numbers only; it may be published with the model." if release.private else ""
     pieces = [
@@ -79,16 +78,13 @@ def _estimates(model: FileModel) -> list[str]:
         return [
             "<p class='claim bad'>No reply: the private test did not release this fit. Predictions are the public fallback.</p>"
         ]
-    draw = {"ols": _coefficients, "bayes": _means, "kernel": _surface}[model.kind]
-    return draw(model)
+    return {"coefficients": _coefficients, "means": _means, "function": _surface}[model.entrant.panel](model)
 
 
 def _coefficients(model: FileModel) -> list[str]:
     found = model.coefficients()
-    rows = [[c.name, f"{c.value:.4g}", _interval(c)] if c.determined else [c.name, "", "not determined"] for c in found]
-    table = _table(["column", "slope", "95 % interval"], rows)
-    known = not math.isnan(found[0].low)
-    note = f"Slopes per unit of the column. Intervals count sampling error and privacy noise. {CAUTION}"
+    known = bool(model.caution())
+    note = f"Slopes per unit of the column. Intervals count sampling error and privacy noise. {model.caution()}"
     note = note if known else "This strategy releases no uncertainty; strategy “refined” does."
     slopes = [c for c in found if c.reach and c.determined]
     names = [c.name for c in slopes]
@@ -105,29 +101,20 @@ def _coefficients(model: FileModel) -> list[str]:
 
     caption = "Coefficients, comparable across columns" + (", with 95 % intervals." if known else ".")
     figure = [_figure(paint, caption, 0.4 * len(names) + 1.2)] if slopes else []
-    return [table, f"<p class='note'>{note}</p>", *figure]
-
-
-def _interval(coefficient: Coefficient) -> str:
-    return "" if math.isnan(coefficient.low) else f"{coefficient.low:.4g} … {coefficient.high:.4g}"
+    return [_table(model.table()), f"<p class='note'>{note}</p>", *figure]
 
 
 def _means(model: FileModel) -> list[str]:
-    estimator, names = model.estimator, model.bounds.names()
-    header = ["class", "share", *names]
-    rows = [
-        [str(label), f"{share:.1%}", *(f"{m:.4g}" for m in model.bounds.unscaled(means))]
-        for label, share, means in zip(estimator.classes_, estimator.priors_, estimator.means_, strict=True)
-    ]
+    names, classes, table = model.bounds.names(), model.estimator.classes_, model.table()
 
     def paint(axis: Any) -> None:
-        image = axis.imshow(estimator.means_, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
+        image = axis.imshow(model.estimator.means_, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
         axis.set_xticks(range(len(names)), [plain(n) for n in names], rotation=30, ha="right")
-        axis.set_yticks(range(len(rows)), [plain(r[0]) for r in rows])
+        axis.set_yticks(range(len(classes)), [plain(str(label)) for label in classes])
         axis.figure.colorbar(image, ax=axis, label="−1: low end, 1: high end")  # noqa: RUF001
 
-    size = 0.5 * len(rows) + 1.8
-    return [_table(header, rows), _figure(paint, "Class means, each column on its declared range.", size)]
+    size = 0.5 * len(classes) + 1.8
+    return [_table(table), _figure(paint, "Class means, each column on its declared range.", size)]
 
 
 def _surface(model: FileModel) -> list[str]:
@@ -170,8 +157,8 @@ def _bounds(model: FileModel) -> str:
     for name, bound in [*model.bounds.columns.items(), (f"{model.target} (target)", model.bounds.target)]:
         rows.append([name, f"{bound[0]:g} … {bound[1]:g}" if isinstance(bound, tuple) else ", ".join(bound)])
     note = "<p class='note'>Values beyond a range are cut or weighted down, and so are rows longer than the bound.</p>"
-    norm = [["norm of a scaled row", f"{model.bounds.radius():.4g}"]] if model.kind != "kernel" else []
-    return _table(["column", "declared"], rows + norm) + note
+    norm = [["norm of a scaled row", f"{model.bounds.radius():.4g}"]] if model.entrant.task != "function" else []
+    return _table([["column", "declared"], *rows, *norm]) + note
 
 
 def _price(model: FileModel) -> str:
@@ -199,7 +186,8 @@ def _price(model: FileModel) -> str:
     return text + _figure(paint, "Privacy noise against epsilon at the same delta.", 2.8)
 
 
-def _table(header: list[str], rows: list[list[str]]) -> str:
+def _table(lines: list[list[str]]) -> str:
+    header, *rows = lines
     head = "".join(f"<th>{html.escape(h)}</th>" for h in header)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -25,10 +25,7 @@ from .audit.replay import Diverged, Replay
 from .audit.support import Impossible, impossible
 from .bounds import PublicBounds
 from .errors import EptrWarning
-from .estimators.bayes import BayesClassifier
-from .estimators.catalogue import OURS, Entrant
-from .estimators.kernel import KernelRegressor
-from .estimators.linear import LinearRegression
+from .estimators.catalogue import COMMANDS, OURS, Entrant, commanded
 from .files import FileModel
 from .privacy.claim import Cost
 from .privacy.gaussian import gaussian_mu
@@ -41,44 +38,46 @@ __all__ = ["artefact_checks", "loss_checks", "support_checks", "type_checks"]
 Array = NDArray[np.float64]
 EPSILON, DELTA = 1.0, 1e-3
 CLASSES = [0, 1, 2]
-# Their outputs are not statistics plus noise of a public size: no loss to add up call by call.
-NO_SUM_OF_LOSSES = ("DPNBSS", "PTR", "DPJL", "TukeyEM")
-# Their outputs are functions of the rows and of random numbers together: replayed numbers do not make them alike.
-NOT_ADDITIVE = ("DPJL", "TukeyEM")
 Part = tuple[str, Fit, list[Any], Collect]  # a name, how to fit, pairs of datasets, and what to compare
-Model = tuple[str, Any, int]  # a name, an estimator, and the number of classes of its target (0: numbers)
+Model = tuple[str, Any, Entrant]  # a name, an estimator, and what the catalogue says of it
 
 
-def _entrants(entrants: list[Entrant], without: tuple[str, ...] = ()) -> Iterator[Model]:
+def _models(entrants: list[Entrant]) -> Iterator[Model]:
+    """What claims to be private and, where bounds can be bought, that too."""
     for entrant in entrants:
-        if entrant.private and entrant.estimator.__name__ not in without:
-            reach = 1.0 if entrant.task == "function" else 1.5
-            model = entrant.example(reach, 2.0, CLASSES, epsilon=EPSILON, delta=DELTA, invalid="drop")
-            yield entrant.name, model, 3 if entrant.task == "classification" else 0
+        if entrant.private:
+            model = _example(entrant)
+            yield entrant.name, model, entrant
+            strategy = entrant.estimator.strategies.get(entrant.variant)
+            if strategy is not None and strategy.buys_bounds:
+                bounds = {name: "private" for name in ("x_bound", "y_bound") if name in model.get_params()}
+                yield f"{entrant.name}, private bounds", clone(model).set_params(**bounds), entrant
 
 
-def _ours(strategies: tuple[str, ...] = ("refined", "tight", "paper")) -> Iterator[Model]:
-    yield from _entrants([entrant for entrant in OURS if entrant.variant in strategies])
-    private: dict[str, Any] = {"x_bound": "private", "y_bound": "private", "invalid": "drop"}
-    yield "LinearRegression, private bounds", LinearRegression(EPSILON, DELTA, **private), 0
+def _example(entrant: Entrant, classes: Any = CLASSES) -> Any:
+    reach = 1.0 if entrant.task == "function" else 1.5
+    return entrant.example(reach, 2.0, classes, epsilon=EPSILON, delta=DELTA, invalid="drop")
 
 
-def _rivals(without: tuple[str, ...] = ()) -> Iterator[Model]:
-    return _entrants(RIVALS, without)
-
-
-def _families(ours: list[Model], rivals: list[Model]) -> Iterator[tuple[str, list[Model]]]:
+def _families(ours: list[Entrant], rivals: list[Entrant]) -> Iterator[tuple[str, list[Model]]]:
     """One line of the table for each estimator with all its strategies, and one for all rivals."""
-    for kind in dict.fromkeys(entrant.estimator.__name__ for entrant in OURS):
-        found = [model for model in ours if model[0].startswith(kind)]
-        yield f"{kind}, {len(found)} variant{'s' * (len(found) > 1)}", found
-    yield f"rivals, {len(rivals)} of them", rivals
+    for kind in dict.fromkeys(entrant.estimator for entrant in ours):
+        found = [*_models([entrant for entrant in ours if entrant.estimator is kind])]
+        yield f"{kind.__name__}, {len(found)} variant{'s' * (len(found) > 1)}", found
+    others = [*_models(rivals)]
+    yield f"rivals, {len(others)} of them", others
+
+
+def _labels(entrant: Entrant) -> int:
+    """The number of classes of its target; 0: numbers."""
+    return len(CLASSES) if entrant.task == "classification" else 0
 
 
 def loss_checks() -> Iterator[Check]:
     """The loss of every noisy call, given the same outputs, adds up to no more than the claim."""
-    for name, models in _families([*_ours(("refined",))], [*_rivals(NO_SUM_OF_LOSSES)]):
-        yield _loss(name, models)
+    adding = [e for e in OURS if e.variant == "refined"], [e for e in RIVALS if e.noise == "added"]
+    for name, models in _families(*adding):
+        yield _loss(name, [(which, model, _labels(entrant)) for which, model, entrant in models])
     counts = _HalfNoise(NoisyCounts(EPSILON, DELTA, CLASSES))
     yield _loss("bad: noise for half of a change", [("counts", counts, 3)], True)
 
@@ -99,7 +98,7 @@ class _HalfNoise:
         return self
 
 
-def _loss(name: str, models: list[Model], guilty: bool = False) -> Check:
+def _loss(name: str, models: list[tuple[str, Any, int]], guilty: bool = False) -> Check:
     def run(effort: float) -> Finding:
         shares, pairs = {}, max(20, int(120 * effort))
         with warnings.catch_warnings():
@@ -136,16 +135,15 @@ def type_checks() -> Iterator[Check]:
     rng = np.random.default_rng(0)
     X, numbers = rng.uniform(-1, 1, size=(24, 2)).tolist(), rng.uniform(-1, 1, size=24).tolist()
     whole, text = [i % 3 for i in range(24)], [("no", "perhaps", "yes")[i % 3] for i in range(24)]
-    linear = LinearRegression(EPSILON, DELTA, 1.5, 2.0, invalid="drop")
-    bayes = BayesClassifier(EPSILON, DELTA, 1.5, CLASSES, invalid="drop")
-    words = clone(bayes).set_params(classes=["no", "perhaps", "yes"])
-    kernel = KernelRegressor(EPSILON, DELTA, (-1, 1), 2.0, 0.4, invalid="drop")
-    yield _types("BayesClassifier, labels 0, 1, 2", bayes, (X, whole), "target")
-    yield _types("BayesClassifier, labels of text", words, (X, text), "target")
-    yield _types("BayesClassifier, cells", bayes, (X, whole), "cell")
-    for name, model in (("LinearRegression", linear), ("KernelRegressor", kernel)):
-        yield _types(f"{name}, targets", model, (X, numbers), "target")
-        yield _types(f"{name}, cells", model, (X, numbers), "cell")
+    for entrant in (entrant for entrant in OURS if entrant.variant == "refined"):
+        name, model = entrant.estimator.__name__, _example(entrant)
+        if _labels(entrant):
+            words = _example(entrant, ["no", "perhaps", "yes"])
+            yield _types(f"{name}, labels 0, 1, 2", model, (X, whole), "target")
+            yield _types(f"{name}, labels of text", words, (X, text), "target")
+        else:
+            yield _types(f"{name}, targets", model, (X, numbers), "target")
+        yield _types(f"{name}, cells", model, (X, whole if _labels(entrant) else numbers), "cell")
     counts: dict[str, Any] = {"epsilon": EPSILON, "delta": DELTA, "classes": CLASSES}
     yield _types("counts, each label read by itself", NoisyCounts(**counts), (X, whole), "target")
     yield _types("bad: labels through one array (0.1)", CommonTypeCounts(**counts), (X, whole), "target", True)
@@ -167,19 +165,18 @@ def _types(name: str, model: Any, rows: Any, place: str, guilty: bool = False) -
 
 def artefact_checks() -> Iterator[Check]:
     """Everything a fit shows, byte for byte."""
-    for name, models in _families([*_ours()], [*_rivals()]):
-        yield _artefacts(
-            name, [(which, _fitter(model), _pairs(labels), _shown(model)) for which, model, labels in models]
-        )
+    for name, models in _families(OURS, RIVALS):
+        parts: list[Part] = [
+            # What mixes rows and random numbers is not made alike by replayed numbers.
+            (which, _fitter(model), _pairs(_labels(entrant)), outlines if entrant.noise == "mixed" else artefacts)
+            for which, model, entrant in models
+        ]
+        yield _artefacts(name, parts)
     if find_spec("matplotlib"):
-        files: list[Part] = [(k, _file_fitter(k), _tables(k), _file_artefacts) for k in ("ols", "bayes", "kernel")]
+        files: list[Part] = [(k, _file_fitter(k), _tables(k), _file_artefacts) for k in COMMANDS]
         yield _artefacts("eptr fit: report and model file", files, pairs_at_least=1)
     counts = TalkativeCounts(EPSILON, DELTA, CLASSES)
     yield _artefacts("bad: a raw statistic in an attribute", [("counts", _fitter(counts), _pairs(3), artefacts)], True)
-
-
-def _shown(model: Any) -> Collect:
-    return outlines if type(model).__name__ in NOT_ADDITIVE else artefacts
 
 
 def _artefacts(name: str, parts: list[Part], guilty: bool = False, pairs_at_least: int = 4) -> Check:
@@ -218,7 +215,8 @@ def _tables(kind: str) -> list[Any]:
     """Columns as `eptr fit` reads them from a file; one row is left empty, or changes."""
     rng = np.random.default_rng(2)
     columns = {name: np.array([f"{v:.3f}" for v in rng.uniform(size=40)], dtype=object) for name in ("x", "z")}
-    target = rng.choice(["no", "yes"], size=40) if kind == "bayes" else [f"{v:.3f}" for v in rng.uniform(size=40)]
+    labelled = _labels(commanded(kind)[0])
+    target = rng.choice(["no", "yes"], size=40) if labelled else [f"{v:.3f}" for v in rng.uniform(size=40)]
     first = columns | {"y": np.array(list(target), dtype=object)}
     others = []
     for value in ("", "0.999"):
@@ -229,7 +227,8 @@ def _tables(kind: str) -> list[Any]:
 
 
 def _file_fitter(kind: str) -> Fit:
-    bounds = PublicBounds({"x": (0.0, 1.0), "z": (0.0, 1.0)}, ["no", "yes"] if kind == "bayes" else (0.0, 1.0), None)
+    target: Any = ["no", "yes"] if _labels(commanded(kind)[0]) else (0.0, 1.0)
+    bounds = PublicBounds({"x": (0.0, 1.0), "z": (0.0, 1.0)}, target, None)
     settings: dict[str, Any] = {"epsilon": EPSILON, "delta": DELTA, "invalid": "drop"}
     return lambda data, noise: FileModel.fit(data, kind, "y", bounds, "data.csv", random_state=noise, **settings)
 

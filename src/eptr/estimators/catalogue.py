@@ -1,37 +1,39 @@
 """The one list of our estimators and their strategies; rivals have theirs in the same form.
 
-JSON, the command line's plans, the audit and the common tests take their lists from here: one more estimator is one line.
+JSON, the command line, the report, the audit and the common tests take their lists from here: one more estimator is one line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
+from ..errors import InputError
 from .bayes import BayesClassifier
 from .kernel import KernelRegressor
 from .linear import LinearRegression
 
-__all__ = ["OURS", "Entrant"]
+__all__ = ["COMMANDS", "OURS", "Entrant", "commanded"]
 
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """An estimator in one variant: what it estimates, its guarantee, and settings of its own that it needs.
-
-    ``sums``: whether its statistics are sums over rows, so that files and clusters can compute them.
-    """
+    """An estimator in one variant: what it estimates, its guarantee, and all that those who list it need to know."""
 
     estimator: Any
     variant: str
     task: str  # "classification", "regression" or "function"
     guarantee: str = "approximate"  # "pure", "approximate", "unverified" or "none"
-    sums: bool = True
-    command: str = ""  # what the command line calls it
-    needs: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    sums: bool = True  # whether its statistics are sums over rows, so that files and clusters can compute them
+    # "added" to statistics, of public size; "scaled" by, or after a test of, private ones; "mixed" with the rows.
+    noise: str = "added"
+    needs: Mapping[str, Any] = field(default_factory=dict)  # settings of its own
+    exposed: Mapping[str, Any] = field(default_factory=dict)  # settings under which an attack on few rows sees most
     takes_bounds: bool = True
+    command: str = ""  # what the command line calls it
+    title: str = ""  # what a report calls it
+    panel: str = ""  # what a report shows: "coefficients", "means" or "function"
 
     @property
     def name(self) -> str:
@@ -43,7 +45,7 @@ class Entrant:
 
     def make(self, **settings: Any) -> Any:
         """An instance of this variant."""
-        return self.estimator(**{self.estimator._selector: self.variant}, **settings)
+        return self.estimator(**{self.estimator._selector: self.variant} | settings)
 
     def example(self, x_bound: float, y_bound: float, classes: Any = "public", **settings: Any) -> Any:
         """An instance for rows of norm at most ``x_bound`` and targets of at most ``y_bound``, or with these classes."""
@@ -55,11 +57,28 @@ class Entrant:
         return self.make(**bounds | dict(self.needs) | settings)
 
 
+def _strategies(estimator: Any, task: str, **more: Any) -> list[Entrant]:
+    return [Entrant(estimator, strategy, task, **more) for strategy in estimator.strategies]
+
+
 OURS = [
-    *(Entrant(LinearRegression, s, "regression", command="ols") for s in LinearRegression.strategies),
-    *(Entrant(BayesClassifier, s, "classification", command="bayes") for s in BayesClassifier.strategies),
-    *(
-        Entrant(KernelRegressor, s, "function", command="kernel", needs={"bandwidth": 0.4})
-        for s in KernelRegressor.strategies
+    *_strategies(
+        LinearRegression, "regression", command="ols", title="Least squares", panel="coefficients", exposed={"c0": 0.3}
     ),
-]
+    *_strategies(BayesClassifier, "classification", command="bayes", title="Bayes classifier", panel="means"),
+    *_strategies(
+        KernelRegressor, "function", command="kernel", title="Kernel regression", panel="function",
+        needs={"bandwidth": 0.4}, exposed={"bandwidth": 0.05},
+    ),
+]  # fmt: skip
+
+
+def commanded(name: str) -> list[Entrant]:
+    """The strategies of what the command line calls ``name``, the default first."""
+    found = [entrant for entrant in OURS if entrant.command == name]
+    if not found:
+        raise InputError(f"model must be one of {', '.join(COMMANDS)}, got {name!r}.")
+    return found
+
+
+COMMANDS = tuple(dict.fromkeys(entrant.command for entrant in OURS))
