@@ -13,7 +13,8 @@ from ...privacy.contribution import Shape
 from ...privacy.spending import Portion, Spending
 from ...rows.engine import Rows
 from ...rows.namespace import like, namespace
-from ..linear.refined import refined_fit
+from ..linear.problem import Problem
+from ..linear.refined import descend
 from ..quantile import RADIUS_SHARE, private_quantile, private_radius, target_sizes
 from ..strategy import NoisySums
 from .bounds import least_degree
@@ -60,8 +61,9 @@ def release_sums(rows: Rows, public: Smoothing, spending: Portion) -> KernelFitt
     n, d, design = rows.n, rows.n_features, public.design
     line, radius, kernel_share = np.zeros(d + 1), design.y_radius, 1.0
     if public.trend:
-        scaled = _Scaled(rows, design)
-        line = refined_fit(scaled, math.sqrt(d), design.y_radius, 1.0, spending.within(TREND_SHARE)).coefficients
+        problem = Problem(public.budget, public.unit, n, d, math.sqrt(d), design.y_radius, True)
+        found, whitening, _ = descend(_Scaled(rows, design), problem, spending.within(TREND_SHARE), symmetric=True)
+        line = whitening.matrix @ found.phi
         radius = private_quantile(
             rows, lambda x, y: abs(design.target(y) - along(line, design, x)), RESIDUAL_LEVEL,
             low=design.y_radius * 2.0**-12, high=design.y_radius, spending=spending, share=RESIDUAL_SHARE, ratio=1.1,

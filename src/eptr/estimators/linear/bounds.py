@@ -37,9 +37,12 @@ class Moments:
     gram: Array
     cross: Array
     square: Array
+    outside: float = 0.0  # rows beyond a bound, if they were counted
 
 
-def moments(rows: Rows, x_bound: float, y_bound: float, constant: float | None, *, weighted: bool = True) -> Moments:
+def moments(
+    rows: Rows, x_bound: float, y_bound: float, constant: float | None, *, weighted: bool = True, count: bool = False
+) -> Moments:
     """One pass. The constant column ``constant`` comes last; None means no intercept. proof: moments
 
     ``weighted``: a row beyond the bound is shortened together with its constant and its y. That is a weight which depends
@@ -59,14 +62,20 @@ def moments(rows: Rows, x_bound: float, y_bound: float, constant: float | None, 
         if keep is not None:
             ones = xp.where(keep, ones, 0.0)
         side = xp.stack([t, whole(ones * float(column or 0))], axis=1)
-        return z.T @ z, z.T @ side, side.T @ side
+        if not count:
+            return z.T @ z, z.T @ side, side.T @ side
+        beyond = abs(y) > y_bound
+        if factors is not None:
+            beyond = beyond | (factors < 1.0)
+        return z.T @ z, z.T @ side, side.T @ side, xp.sum(xp.where(beyond, 1.0, 0.0))
 
-    gram, side, rest = rows.sum(block)  # in units of the grids: whole numbers
+    gram, side, rest, *outside = rows.sum(block)  # in units of the grids: whole numbers
     cross = side[:, 0]
     if column is not None:
         gram = np.block([[gram, side[:, 1:]], [side[:, 1:].T, rest[1:, 1:]]])
         cross = np.append(cross, rest[0, 1])
-    return Moments(gram * x_grid**2, cross * (x_grid * y_grid), np.asarray(rest[0, 0] * y_grid**2))
+    found = gram * x_grid**2, cross * (x_grid * y_grid), np.asarray(rest[0, 0] * y_grid**2)
+    return Moments(*found, *map(float, outside))
 
 
 def sharp_numerator(x_bound: float, y_bound: float, coef_bound: float, dimension: int) -> float:

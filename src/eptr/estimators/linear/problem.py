@@ -64,6 +64,9 @@ class LeastSquares(Problem):
     coef_bound: float
     c0: float
     fallback: Array
+    x_range: tuple[Array, Array] | None = None  # ends of every column, instead of x_bound
+    y_range: tuple[float, float] | None = None
+    symmetric: bool = False  # errors, known to be so
 
     @property
     def of_a_rule(self) -> tuple[Any, ...]:
@@ -91,6 +94,9 @@ class RegressionFitted(LinearFitted):
     n_rows: int
     x_bound: float
     y_bound: float
-    covariance: Any = None  # of (slopes, intercept)
+    centre: Any = None  # of the intervals: (slopes, intercept) before they were shrunk
+    covariance: Any = None  # of the centre
     residual_scale: Any = None
-    noisy_directions: Any = None  # of the design: mostly privacy noise
+    undetermined: Any = None  # whether the rows are too few to say, slope by slope and for the intercept
+    outside: Any = None  # share of rows beyond a bound or range
+    corrected: Any = None  # whether there were rows enough to undo the clipping of skewed errors

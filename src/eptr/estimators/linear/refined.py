@@ -1,207 +1,181 @@
-"""Least squares by private preconditioned steps: near non-private accuracy, no refusal.  Proof: refined.md."""
+"""Least squares by private whitened steps that end at least squares: no refusal.  Proof: refined.md."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...privacy.contribution import Ball, Box, Interval, Outer
+from ...privacy.contribution import Ball, Interval, Outer
 from ...privacy.spending import Portion, Spending
+from ...privacy.unit import Unit
 from ...rows.engine import Rows
-from ...rows.exact import shrink_factors, sum_grid, toward_zero
-from ...rows.namespace import like, namespace, squares, whole
-from ..quantile import RADIUS_SHARE, private_quantile, private_radius, row_norms, target_sizes
+from ...rows.namespace import namespace
+from ..columns import Columns, Standardised, standardise
+from ..descent import Descent, Solution, schedule
+from ..gradient import REACH
+from ..quantile import RADIUS_SHARE, private_radius, row_norms, target_sizes
 from ..strategy import NoisySums
+from ..whitening import Whitening, whiten
 from .bounds import moments
-from .inference import RefinedFit, dominated, standard_errors
-from .problem import LeastSquares, RegressionFitted
+from .problem import LeastSquares, Problem, RegressionFitted
 
-__all__ = ["Refined", "refined_fit"]
+__all__ = ["Refined", "descend"]
 
 Array = NDArray[np.float64]
 
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
-STEPS = ((120.0, 4), (220.0, 3), (math.inf, 1))  # steps while sqrt(n) mu is below; the last from a warm start
-GRAM_SHARE = 0.20
-SQUARE_SHARE = 0.02  # on y'y, which sets the clipping of the first step
-CROSS_SHARE = 0.10  # on X'y for a warm start
-WARM_CLIP = 3.0  # its one step clips at this multiple of sqrt(p sigma^2)
-QUANTILE_SHARE = 0.06  # on a quantile of the gradient norms, which sets that of the others
-SPREAD_SHARE = 0.02
-GROWTH = 2.0  # each step has this much more budget than the one before
-LEVEL = 0.70  # quantile of the gradient norms at which they are clipped ...
-LEVEL_RATE = 6.0  # ... or 1 - LEVEL_RATE/(sqrt(n) mu), whichever is larger: little noise needs little clipping
-FIRST_CLIP = (2.0, 5.0, 40.0)  # the first step clips at sqrt(n) mu/40, within [2, 5], times sqrt(p mean(y^2))
-FLOOR = 1.5  # eigenvalues of the noisy Gram matrix are floored at FLOOR sd sqrt(p)
-REACH = 16.0  # the steps see y up to this multiple of its bound; clipping gradients is what bounds a row's influence
-_ROW_BITS = 26
+COLUMNS_SHARE = 0.04  # on means and second moments of raw columns
+GRAM_SHARE = (0.05, 0.10)  # with many rows, and with few
+SQUARE_SHARE, OUTSIDE_SHARE = 0.02, 0.005  # on y'y, and on the number of rows beyond the bounds
+WARM, CROSS_SHARE = 300.0, 0.05  # from this sqrt(n) mu the noisy normal equations are a good start
+WARM_CLIP = 3.0  # symmetric errors: one step from there, clipped at this multiple of sqrt(p sigma^2)
+ROW_LENGTH = 1.5  # standardised rows are shortened at this multiple of sqrt(p), for the Gram matrix alone
+KNOWN = 0.5  # a column with less of itself in directions that the Gram matrix shows is not determined
+
+
+@dataclass(frozen=True, slots=True)
+class Squares:
+    """The likelihood of least squares; y is seen up to ``limit``."""
+
+    limit: float
+
+    def residual(self, y: Any, predictor: Any) -> Any:
+        return namespace(predictor).clip(y, -self.limit, self.limit) - predictor
+
+    def weight(self, predictor: Any) -> None:
+        return None
 
 
 class Refined(NoisySums):
-    """Steps of private gradient descent on the noisy normal equations, with standard errors from the same release."""
+    """Clipped steps, then passes that undo the clipping, with standard errors from the same release."""
 
     def planned_noise(self, public: LeastSquares) -> float:
-        """On a coefficient of a column of unit size, if residuals are a third of y_bound and clipped at 1.5 times that."""
-        clip = Ball(1.5 * math.sqrt(public.numbers) * public.y_bound / 3.0)
-        mu = public.budget.mu
-        return clip.scale(public.unit, mu * math.sqrt(_step_shares(math.sqrt(public.n) * mu)[-1])) / public.n
+        """On a coefficient of a column of unit size, if residuals are a third of y_bound and cut at 4 times that."""
+        if public.y_range is not None:
+            public = replace(public, y_bound=(public.y_range[1] - public.y_range[0]) / 2.0)
+        mu, p, n = _effective(public.budget.mu, public.unit), public.numbers, public.n
+        plan = schedule(n, p, mu, 1.0 - sum(GRAM_SHARE), symmetric=public.symmetric)
+        share = sum(plan.passes) if plan.banded else plan.steps[-1]
+        return 2.0 * 4.0 * math.sqrt(p) * public.y_bound / 3.0 / (mu * math.sqrt(share) * n)
 
     def fit(self, rows: Rows, public: LeastSquares, spending: Spending) -> RegressionFitted:
-        """Buy the bounds that are to be bought, then spend the rest on the steps."""
+        """Buy the bounds that are to be bought, then spend the rest on the descent."""
         statistics = {"x_bound": row_norms, "y_bound": target_sizes}
         bought: dict[str, Any] = {name: private_radius(rows, statistics[name], spending) for name in public.to_buy}
         public, left = replace(public, **bought), spending.within(1.0 - RADIUS_SHARE * len(bought))
-        found = refined_fit(rows, public.x_bound, public.y_bound, public.constant, left)
-        scaling = public.scaling
-        spread = math.sqrt(float(np.mean(np.sum(found.whitening**2, axis=1))))  # of a coefficient per whitened unit
-        beta = found.coefficients * scaling
-        return RegressionFitted(
-            value=beta,
-            noise=found.noise[-1] * spread,
-            covariance=scaling[:, None] * standard_errors(found, rows.n) * scaling,
-            residual_scale=math.sqrt(found.spread) / found.slope,
-            noisy_directions=int(dominated(found).sum()),
-            **public.named(beta),
-            **public.stated,
+        low, high = public.y_range or (-public.y_bound, public.y_bound)
+        columns, seen = None, rows
+        if public.x_range is not None:
+            portion = left.within(COLUMNS_SHARE)
+            columns = standardise(rows, *public.x_range, low, high, portion, centred=public.fit_intercept)
+            public, left = replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features)), left.within(1.0 - COLUMNS_SHARE)
+        centre = (low + high) / 2.0 if public.y_range is not None and public.fit_intercept else 0.0
+        if public.y_range is not None:
+            public = replace(public, y_bound=max(high - centre, centre - low))
+        if columns is not None or public.y_range is not None:
+            limit = public.y_bound * (1.0 if public.y_range is not None else REACH)
+            seen = Standardised(rows, columns, centre, limit)
+        solution, whitening, outside = descend(
+            seen, public, left, symmetric=public.symmetric, count=columns is None
         )
+        return _report(solution, whitening, columns, centre, outside, public)
 
 
-def refined_fit(rows: Rows, x_bound: float, y_bound: float, constant: float | None, spending: Portion) -> RefinedFit:
-    """T passes over the rows; every pass releases one bounded sum. The whole costs the portion. proof: composition"""
-    n, p = rows.n, rows.n_features + (constant is not None)
-    norm = math.hypot(x_bound, constant or 0.0)
-    clarity = math.sqrt(n) * spending.mu
-    step_shares = _step_shares(clarity)
-    steps = len(step_shares)
-    warm = steps == 1
+def descend(
+    rows: Rows, public: Problem, spending: Portion, *, symmetric: bool, count: bool = False
+) -> tuple[Solution, Whitening, float]:
+    """From rows of about unit size to a solution in whitened coordinates."""
+    n, p, bound = rows.n, public.numbers, public.y_bound
+    mu = _effective(spending.mu, spending.unit)
+    warm = math.sqrt(n) * mu > WARM
+    few = schedule(n, p, mu, 1.0).outside / n
+    gram_share = GRAM_SHARE[0] + (GRAM_SHARE[1] - GRAM_SHARE[0]) * min(1.0, few / 0.03)
+    spent = gram_share + SQUARE_SHARE + OUTSIDE_SHARE * count + CROSS_SHARE * warm
+    plan = schedule(n, p, mu, 1.0 - spent, symmetric=symmetric, warm=warm)
 
-    outer, square_of_y = Outer(norm, p), Interval(0.0, y_bound**2)
-    gram_noise, square_noise = spending.scale(outer, GRAM_SHARE), spending.scale(square_of_y, SQUARE_SHARE)
-    sums = moments(rows, x_bound, y_bound, constant)
-    gram = spending.noisy(sums.gram, outer, GRAM_SHARE)  # proof: gram
+    sums = moments(rows, public.x_bound, bound, public.constant, count=count)
+    outer, square_of_y = Outer(public.radius, p), Interval(0.0, bound**2)
+    gram = spending.noisy(sums.gram, outer, gram_share)  # proof: gram
     square = float(spending.noisy(sums.square, square_of_y, SQUARE_SHARE))  # proof: square
-    eigenvalues, vectors = np.linalg.eigh(gram)
-    floored = np.maximum(eigenvalues, FLOOR * gram_noise * math.sqrt(p))
-    bits = _ROW_BITS - math.ceil(math.log2(p + 1))
-    whitening = _round_public((vectors * np.sqrt(n / floored)) @ vectors.T, bits)
-    shrink = np.clip(eigenvalues / floored, 0.05, 1.0)
+    outside = 0.0
+    if count:
+        outside = float(spending.noisy(np.asarray(sums.outside), Interval(0.0, 1.0), OUTSIDE_SHARE)) / n  # proof: outside
+    doubt = spending.scale(square_of_y, SQUARE_SHARE)
+    scale, limit = max(square - doubt, 0.04 * doubt) / n, math.sqrt(max(square + 2.0 * doubt, 0.0) / n)
 
-    largest = math.sqrt(n / float(floored[0])) * norm * y_bound
-    level = 1.0 - min(1.0 - LEVEL, LEVEL_RATE / clarity)
-    phi, scales = np.zeros(p), []
-    least, most, rate = FIRST_CLIP
-    clip = min(max(clarity / rate, least), most) * math.sqrt(p * max(square / n, 1e-4 * y_bound**2))
-    if warm:
-        # Clear data: solve the noisy normal equations and improve on them once, instead of starting from zero.
-        products = Ball(norm * y_bound)
-        cross_noise = spending.scale(products, CROSS_SHARE)
-        phi = whitening.T @ spending.noisy(sums.cross, products, CROSS_SHARE) / n  # proof: cross
-        rest = square - n * float(phi @ phi)  # the residual sum of squares of that solution, up to noise
-        doubt = square_noise + float(np.linalg.norm(whitening @ phi)) * cross_noise
-        clip = WARM_CLIP * math.sqrt(p * max(rest, 2.0 * doubt) / n)
-        scales.append(cross_noise * math.sqrt(float(np.mean(n / floored))) / n)
-    spread = slope = 1.0
-    for t, share in enumerate(step_shares):
-        gradient = _Gradient(x_bound, y_bound, constant, whitening, _round_public(whitening @ phi, bits))
-        if t == 1:
-            clip = private_quantile(
-                rows,
-                gradient.norm,
-                level,
-                low=largest * 2.0**-20,
-                high=largest,
-                spending=spending,
-                share=QUANTILE_SHARE,
-            )
-        total, shape = gradient.clipped_sum(rows, clip, with_shape=t == steps - 1)
-        if t == steps - 1:
-            # Both summands of `shape` lie in [0, 1]. proof: spread
-            noisy = spending.noisy(shape, Box(2), SPREAD_SHARE) / n
-            spread = max(float(noisy[0]), 1.0 / n) * clip**2 / p
-            slope = float(np.clip(2.0 * noisy[1], 0.3, 1.0))
-        scales.append(spending.scale(Ball(clip), float(share)) / n)
-        phi = phi + spending.noisy(total, Ball(clip), float(share)) / n  # proof: gradient
-    mean_square = max(square + 2.0 * square_noise, 0.0) / n
-    return RefinedFit(
-        whitening @ phi, gram, whitening, tuple(scales), spread, slope, shrink, floored, gram_noise, mean_square
+    whitening = whiten(gram, spending.scale(outer, gram_share), n)
+    largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
+    descent = Descent(
+        Squares(REACH * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest
+    )
+    phi = np.zeros(p)
+    if warm:  # clear data: start from the noisy normal equations instead of from zero
+        products = Ball(public.radius * bound)
+        phi = whitening.matrix.T @ spending.noisy(sums.cross, products, CROSS_SHARE) / n  # proof: cross
+    phi, noise, clip = descent.steps(phi, scale, limit)
+    if not plan.banded:
+        solution = descent.rough(phi, noise, clip)
+    elif not symmetric:
+        solution = descent.finish(phi)
+    elif warm:
+        rest = max(square / n - float(phi @ phi), 2.0 * doubt / n)
+        solution = descent.finish_symmetric(phi, WARM_CLIP * math.sqrt(p * rest))
+    else:
+        solution = descent.finish_symmetric(phi, descent.tail(phi, curved=False)[0].level(plan.outside))
+    return solution, whitening, min(max(outside, 0.0), 1.0)
+
+
+def _effective(mu: float, unit: Unit) -> float:
+    """The mu at which replacing one row would need the same noise."""
+    return 2.0 * mu / Ball(1.0).sensitivity(unit)
+
+
+def _report(
+    solution: Solution, whitening: Whitening, columns: Columns | None, centre: float, outside: float, public: LeastSquares
+) -> RegressionFitted:
+    """Coefficients in the user's units; all of it post-processing."""
+    slopes = public.n_features
+    to_user = np.diag(public.scaling)
+    undetermined = whitening.known < KNOWN
+    if columns is not None:
+        to_user[range(slopes), range(slopes)] = 1.0 / columns.scale
+        undetermined[:slopes] |= columns.too_few
+        outside = columns.outside
+        if public.fit_intercept:
+            to_user[-1, :slopes] = -columns.centre / columns.scale
+    to_user = to_user @ whitening.matrix
+    beta = to_user @ solution.phi
+    if public.fit_intercept:
+        beta[-1] += centre
+    covariance = to_user @ solution.covariance @ to_user.T
+    noise = solution.noise * math.sqrt(float(np.mean(np.sum(to_user**2, axis=1))))
+    shrunk = _shrunk(beta, solution.noise**2 * (to_user @ to_user.T), slopes, columns, public.fit_intercept)
+    return RegressionFitted(
+        value=shrunk,
+        noise=noise,
+        **public.named(shrunk),
+        **public.stated,
+        centre=beta,
+        covariance=covariance,
+        residual_scale=math.sqrt(solution.residual_square),
+        undetermined=undetermined,
+        outside=outside,
+        corrected=None if public.symmetric and solution.banded else solution.banded,
     )
 
 
-def _step_shares(clarity: float) -> Array:
-    """What each step costs; their number follows from sqrt(n) mu alone."""
-    steps = next(count for below, count in STEPS if clarity < below)
-    start_share = CROSS_SHARE if steps == 1 else QUANTILE_SHARE
-    weights = GROWTH ** np.arange(steps)
-    return np.asarray((1.0 - GRAM_SHARE - SQUARE_SHARE - start_share - SPREAD_SHARE) * weights / weights.sum())
-
-
-def _round_public(values: Array, bits: int) -> Array:
-    """A released number on a grid so coarse that products with quantised rows add without rounding. proof: bits"""
-    top = float(np.max(np.abs(values), initial=0.0))
-    grid = 2.0 ** (math.frexp(top)[1] - bits) if top > 0.0 else 1.0
-    return np.asarray(np.rint(values / grid) * grid)
-
-
-class _Gradient:
-    """Whitened gradients z (y - z'phi) at released parameters, clipped jointly to a norm."""
-
-    def __init__(self, x_bound: float, y_bound: float, constant: float | None, whitening: Array, theta: Array) -> None:
-        self.grid = 2.0 ** (math.frexp(max(x_bound, constant or 0.0))[1] - _ROW_BITS)
-        self.x_bound, self.y_limit = x_bound, REACH * y_bound
-        self.p = len(whitening)
-        # Rows and the constant enter as integers, so the grid is folded in here.
-        self.column = None if constant is None else float(math.trunc(constant / self.grid))
-        self.map, self.slopes = whitening.T * self.grid, theta * self.grid
-
-    def _parts(self, x: Any, y: Any, keep: Any = None) -> tuple[Any, Any, Any]:
-        """z (one *column* per row, so that what follows is contiguous), the residual and |z|.
-
-        A row beyond the bound is shortened together with its y and its constant: weighted least squares, whose
-        weights depend on x alone, so nothing is biased. The dot products are exact, the rest is element-wise. proof: bits
-        """
-        xp, p, shorten = namespace(x), x.shape[1], shrink_factors(x, self.x_bound)
-        units = whole(x * (1.0 / self.grid if shorten is None else (shorten / self.grid)[:, None]), nearest=True)
-        fitted, z = units @ like(self.slopes[:p], x), like(self.map[:, :p], x) @ units.T
-        if self.column is not None:
-            constant = self.column if shorten is None else whole(shorten * self.column, nearest=True)
-            fitted += constant * float(self.slopes[p])
-            z += like(self.map[:, p:], x) * constant
-        residual = xp.clip(y, -self.y_limit, self.y_limit)
-        if shorten is not None:
-            residual *= shorten
-        residual -= fitted
-        if keep is not None:
-            residual = xp.where(keep, residual, 0.0)
-        return z, residual, xp.sqrt(squares(z, 0))
-
-    def norm(self, x: Any, y: Any) -> Any:
-        _, residual, size = self._parts(x, y)
-        return size * abs(residual)
-
-    def clipped_sum(self, rows: Rows, clip: float, *, with_shape: bool = True) -> tuple[Array, Array]:
-        """Sum of clipped gradients, and of (|gradient|^2/clip^2, min(|z|^2/2p, 1) if unclipped) if asked for."""
-        grid, unit = sum_grid(rows.n, clip), sum_grid(rows.n, 1.0)
-        safe = clip * (1.0 - (self.p + 16) * 2.0**-52)
-
-        def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
-            xp = namespace(x)
-            z, residual, size = self._parts(x, y, keep)
-            norm = size * abs(residual)
-            with np.errstate(divide="ignore"):
-                factor = xp.clip(safe / norm, None, 1.0)
-            z *= residual * factor / grid  # in units of the grid, a power of two
-            total = grid * xp.sum(whole(z), axis=1)
-            if not with_shape:
-                return (total,)
-            share = xp.clip(norm / safe, None, 1.0)
-            inside = xp.where(norm < safe, xp.clip(size * size / (2.0 * self.p), None, 1.0), 0.0)
-            if keep is not None:
-                inside = xp.where(keep, inside, 0.0)
-            return total, xp.sum(xp.stack([toward_zero(share * share, unit), toward_zero(inside, unit)]), axis=1)
-
-        total, *shape = rows.sum(block)
-        return total, shape[0] if shape else np.zeros(2)
+def _shrunk(beta: Array, noise: Array, slopes: int, columns: Columns | None, fit_intercept: bool) -> Array:
+    """James and Stein's factor on the slopes: 1 where they are clear, 0 where they are noise. The mean stays as it is."""
+    if slopes < 3:
+        return beta
+    size = float(beta[:slopes] @ np.linalg.solve(noise[:slopes, :slopes], beta[:slopes]))
+    factor = max(0.0, 1.0 - (slopes - 2) / max(size, 1e-300))
+    shrunk = beta.copy()
+    shrunk[:slopes] *= factor
+    if fit_intercept and columns is not None:
+        shrunk[-1] += (1.0 - factor) * float(beta[:slopes] @ columns.centre)
+    return shrunk

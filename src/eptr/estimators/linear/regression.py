@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ...accounting.budget import Budget
-from ...errors import InputError, positive
+from ...errors import BoundError, InputError, positive
 from ..planning import Plan
+from ..ranges import column_ranges, one_range
 from .inference import Summary, summarise
 from .model import LinearModel
 from .problem import LeastSquares, RegressionFitted
@@ -88,6 +89,9 @@ class LinearRegression(LinearModel):
     _: KW_ONLY
     rows_per_person: int = 1
     fallback: Any = None
+    x_range: Any = None
+    y_range: Any = None
+    symmetric_errors: bool = False
 
     strategies = MappingProxyType({"refined": Refined(), "tight": Tight(), "paper": Paper()})
     _fitted = RegressionFitted
@@ -100,13 +104,29 @@ class LinearRegression(LinearModel):
             self._unit(),
             n,
             n_features,
-            self._bound("x_bound", x_advice),
-            self._bound("y_bound", y_advice),
+            self._bound("x_bound", x_advice) if self.x_range is None else None,
+            self._bound("y_bound", y_advice) if self.y_range is None else None,
             self.fit_intercept,
             positive("coef_bound", self.coef_bound),
             positive("c0", self.c0),
             self._fallback_coefficients(n_features),
+            self._ranges(n_features),
+            None if self.y_range is None else one_range("y_range", self.y_range),
+            bool(self.symmetric_errors),
         )
+
+    def _ranges(self, n_features: int) -> tuple[Array, Array] | None:
+        for name in ("x", "y"):
+            if getattr(self, f"{name}_range") is None:
+                continue
+            if getattr(self, f"{name}_bound") is not None:
+                raise BoundError(f"{name}_range and {name}_bound say the same thing twice: pass one of them.")
+            if self.strategy != "refined":
+                raise BoundError(f"strategy={self.strategy!r} needs {name}_bound; {name}_range is for strategy='refined'.")
+        if self.x_range is None:
+            return None
+        names = getattr(self, "feature_names_in_", None)
+        return column_ranges(self.x_range, n_features, None if names is None else list(names))
 
     def _fallback_coefficients(self, features: int) -> Array:
         size = features + bool(self.fit_intercept)
@@ -138,7 +158,4 @@ class LinearRegression(LinearModel):
                 "standard errors; use strategy='refined', which pays for them inside its budget."
             )
         names = list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(len(fitted.coef))]))
-        values = fitted.coef
-        if self.fit_intercept:
-            names, values = [*names, "(Intercept)"], np.append(values, fitted.intercept)
-        return summarise(names, values, fitted, level, self.release_)
+        return summarise([*names, "(Intercept)"] if self.fit_intercept else names, fitted, level, self.release_)

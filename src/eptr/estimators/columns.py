@@ -1,0 +1,101 @@
+"""Raw columns with public ranges, privately centred and scaled.  Proof: columns.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..privacy.contribution import Interval, Shape
+from ..privacy.spending import Portion
+from ..rows.engine import RowFunction, Rows
+from ..rows.exact import sum_grid, toward_zero
+from ..rows.namespace import like, namespace
+
+__all__ = ["Columns", "Standardised", "standardise"]
+
+Array = NDArray[np.float64]
+BEND = 1.66  # (u, 1.66 u^2) over [-1, 1] is no wider than u alone, so second moments come with the means
+LEAST = 0.2  # a column's scale is at least this share of its half range: rare levels would dominate every sum otherwise
+OUTSIDE_SHARE = 0.1  # of this budget, to the number of rows outside
+FEW = 25.0  # a level that fewer than FEW/mu rows have cannot be told from none
+USELESS = 0.25  # noise on a mean, in half ranges, from which it is not worth using
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What is known about columns: where they are centred, how they are scaled, and which have too few rows to say."""
+
+    low: Array
+    high: Array
+    centre: Array
+    scale: Array
+    too_few: NDArray[np.bool_]
+    outside: float  # share of rows with a value beyond a range
+
+
+class Standardised:
+    """Rows seen through Columns, with y moved by ``y_centre`` and kept within ``y_half`` of it."""
+
+    def __init__(self, rows: Rows, columns: Columns | None, y_centre: float, y_limit: float) -> None:
+        self.rows, self.columns, self.n, self.n_features = rows, columns, rows.n, rows.n_features
+        self.y_centre, self.y_limit = y_centre, y_limit
+
+    def check(self) -> None:
+        self.rows.check()
+
+    def sum(self, fn: RowFunction) -> tuple[Array, ...]:
+        columns, y_centre, y_limit = self.columns, self.y_centre, self.y_limit
+        inverse = None if columns is None else 1.0 / columns.scale
+
+        def seen(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+            xp = namespace(x)
+            if columns is not None and inverse is not None:
+                x = xp.clip(x, like(columns.low, x), like(columns.high, x))
+                x = (x - like(columns.centre, x)) * like(inverse, x)
+            y = xp.clip(y - y_centre, -y_limit, y_limit)
+            if keep is not None:  # a row that is dropped is zero, whatever the centre
+                x, y = xp.where(keep[:, None], x, xp.zeros_like(x)), xp.where(keep, y, xp.zeros_like(y))
+            return fn(x, y, keep)
+
+        return self.rows.sum(seen)
+
+
+def standardise(
+    rows: Rows, low: Array, high: Array, y_low: float, y_high: float, spending: Portion, *, centred: bool
+) -> Columns:
+    """Means and second moments of all columns and the number of rows outside, from one pass. proof: moments
+
+    ``centred``: False for a model without an intercept, which may be scaled but not moved.
+    """
+    p = len(low)
+    middle = (low + high) / 2.0 if centred else np.zeros(p)
+    half = np.maximum(high - middle, middle - low)
+    grid, inverse = sum_grid(rows.n, BEND), 1.0 / half
+
+    def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+        xp = namespace(x)
+        u = xp.clip((x - like(middle, x)) * like(inverse, x), -1.0, 1.0)
+        beyond = xp.any((x < like(low, x)) | (x > like(high, x)), axis=1) | (y < y_low) | (y > y_high)
+        if keep is not None:
+            u, beyond = xp.where(keep[:, None], u, xp.zeros_like(u)), beyond & keep
+        square = toward_zero(BEND * u * u, grid)
+        return xp.sum(toward_zero(u, grid), axis=0), xp.sum(square, axis=0), xp.sum(xp.where(beyond, 1.0, 0.0))
+
+    first, second, count = rows.sum(block)
+    curve = Shape(2.0 * math.sqrt(p) * (1.0 + 1e-9), math.hypot(1.0, BEND) * math.sqrt(p) * (1.0 + 1e-9))
+    share = 1.0 - OUTSIDE_SHARE
+    noise = spending.scale(curve, share) / rows.n
+    moments = spending.noisy(np.append(first, second), curve, share) / rows.n  # proof: moments
+    outside = float(spending.noisy(count, Interval(0.0, 1.0), OUTSIDE_SHARE)) / rows.n  # proof: outside
+    mean = np.clip(moments[:p], -1.0, 1.0) if centred and noise < USELESS else np.zeros(p)
+    square = np.clip(moments[p:] / BEND, 0.0, 1.0)
+    spread = np.clip(square - mean**2, 0.0, 1.0) if noise < USELESS else np.full(p, 0.25)
+    # All at the two ends, and nearly all at one of them: a level that few rows have.
+    ends = 1.0 - square < 0.5 * spread + 2.0 * noise
+    too_few = ends & (rows.n * spread / 4.0 < FEW / spending.mu * math.sqrt(1.0))
+    scale = half * np.maximum(np.sqrt(spread), LEAST)
+    return Columns(low, high, middle + half * mean, scale, too_few, min(max(outside, 0.0), 1.0))

@@ -1,0 +1,243 @@
+"""The engine of refined fits: whitened steps, then two passes that undo the clipping of the steps.  Proof: descent.md.
+
+A pass asks for the sum of gradients, each cut at a length. Cutting biases whatever is skewed, not cutting costs noise. So the
+last passes split every gradient at a few lengths: the part below the first, what lies between the first and the second, and so
+on up to a length that only about 1/mu rows exceed. Noise goes to the bands in proportion to their widths, and then all of
+them together are as noisy as one sum cut at the top (descent.md, bands), while each can be left out if it is mostly noise.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..privacy.contribution import Ball
+from ..privacy.spending import Portion
+from ..rows.engine import Rows
+from .gradient import Bands, Beyond, Curvature, Gradient, Likelihood, Norms, Spread
+from .tail import RATIO, Tail
+from .whitening import Whitening, repaired
+
+__all__ = ["Descent", "Schedule", "Solution", "schedule"]
+
+Array = NDArray[np.float64]
+
+# Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
+OUTSIDE = 7.0  # rows beyond the last level, times mu/sqrt(p): where bias and noise are of one size
+SYMMETRIC, SYMMETRIC_MOST = 6.0, 0.3  # errors known to be symmetric: share of rows to clip, times sqrt(n) mu; at most
+ROOM = 0.03  # bands are worth their price if that many rows are less than this share of all
+NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE = 0.04, 0.02, 0.02, 0.02
+FIRST = 0.2  # of the two passes' budget, to the first
+LOW = 0.85  # the first level: this quantile of the gradients' norms, or half the last one
+STEPS, STEPS_MORE, STEPS_SHARE, STEPS_NOISY = 3.0, 30.0, 1.5, 20
+STEP_CLIP = 2.0  # steps clip at this multiple of sqrt(p times the residual mean square) ...
+TRACK_TARGET, TRACK_RATE = 0.6, 2.0  # ... or, where noise rules, at a length that this share of rows exceeds
+LEVERAGE = 6.0  # w z'z is cut at this multiple of p
+CURVATURE_NOISE = 0.15  # largest noise at which the released curvature is worth using
+CURVATURES = (0.7, 3.0)
+EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
+UNSEEN = 0.4  # what may lie beyond it, in units of the last band, at OUTSIDE/(n mu) sqrt(p) = .002, growing as its root
+CELLS = 28
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How a budget is divided; follows from n, p, mu alone. Shares add up to what the caller passes in."""
+
+    outside: float  # rows beyond the last level
+    banded: bool
+    symmetric: bool
+    steps: tuple[float, ...]  # share of each
+    norms: float
+    curvature: float
+    spread: float
+    track: float
+    passes: tuple[float, float]
+
+
+def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False, warm: bool = False) -> Schedule:
+    """What to spend on what. ``share``: what is left after the Gram matrix; ``warm``: a start is known, no steps needed."""
+    outside = OUTSIDE * math.sqrt(p) / mu
+    few = outside / n
+    banded = few < ROOM
+    if symmetric:
+        outside = n * min(SYMMETRIC_MOST, SYMMETRIC / (math.sqrt(n) * mu))
+    clear = math.sqrt(2.0) * LEVERAGE * p * math.sqrt(p) / (mu * math.sqrt(CURVATURE_SHARE) * n) < CURVATURE_NOISE
+    norms, curvature = (NORMS_SHARE, CURVATURE_SHARE * clear) if banded else (0.0, 0.0)
+    track = 0.0 if banded else TRACK_SHARE
+    rest = share - norms - curvature - SPREAD_SHARE - track
+    count = 0 if warm else round(STEPS + STEPS_MORE * math.sqrt(few)) if banded else STEPS_NOISY
+    stepping = 0.0 if warm else STEPS_SHARE * math.sqrt(few) if banded else rest
+    weights = (1.5 if count <= 5 else 1.2) ** np.arange(count)
+    steps = tuple(map(float, stepping * weights / np.sum(weights))) if count else ()
+    final = rest - stepping if banded else 0.0
+    passes = (0.0, final) if symmetric else (FIRST * final, (1.0 - FIRST) * final)
+    return Schedule(outside, banded, symmetric, steps, norms, curvature, SPREAD_SHARE, track, passes)
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """In whitened coordinates: the estimate, its covariance, and the part of that which is privacy noise."""
+
+    phi: Array
+    covariance: Array
+    noise: float
+    residual_square: float
+    banded: bool
+
+
+class Descent:
+    """A likelihood, rows, coordinates and a budget."""
+
+    def __init__(
+        self,
+        likelihood: Likelihood,
+        rows: Rows,
+        x_bound: float,
+        constant: float | None,
+        whitening: Whitening,
+        spending: Portion,
+        plan: Schedule,
+        largest: float,
+    ) -> None:
+        self.likelihood, self.rows, self.x_bound, self.constant = likelihood, rows, x_bound, constant
+        self.whitening, self.spending, self.plan, self.largest = whitening, spending, plan, largest
+        self.n, self.p = rows.n, len(whitening.matrix)
+
+    def at(self, phi: Array) -> Gradient:
+        """Gradients at a released point."""
+        matrix = self.whitening.matrix
+        return Gradient(self.likelihood, self.x_bound, self.constant, matrix, matrix @ phi)
+
+    def steps(self, phi: Array, scale: float, limit: float) -> tuple[Array, float, float]:
+        """Clipped steps of length 1; the estimate, its noise, and the last length of a gradient.
+
+        ``scale``: mean square of y. ``limit``: on |phi|. With many rows the clip follows what phi leaves of ``scale``. Where
+        noise rules it follows the share of rows beyond it, which tolerates any scale (Andrew et al. 2021).
+        """
+        clip, noise = math.sqrt(self.p * scale), 0.0
+        each = self.plan.track / max(len(self.plan.steps), 1)
+        for share in self.plan.steps:
+            if self.plan.banded:
+                clip = STEP_CLIP * math.sqrt(self.p * max(scale - float(phi @ phi), 0.05 * scale))
+            asks = (Bands((clip,)),) if self.plan.banded else (Bands((clip,)), Beyond(clip))
+            total, *beyond = self.at(phi).sums(self.rows, *asks)
+            noise = self.spending.scale(Ball(clip), share) / self.n
+            phi = phi + self.spending.noisy(total[0], Ball(clip), share) / self.n  # proof: step
+            phi = phi * min(1.0, limit / max(float(np.linalg.norm(phi)), 1e-300))
+            if beyond:
+                contribution = asks[1].contributions(self.p)[0]
+                doubt = self.spending.scale(contribution, each) / self.n
+                found = float(self.spending.noisy(beyond[0], contribution, each)) / self.n  # proof: track
+                change = float(np.clip(TRACK_RATE * (found - TRACK_TARGET), -1.0, 1.0))
+                last, clip = clip, clip * math.exp(change * min(1.0, CURVATURE_NOISE / doubt))
+        return phi, noise, clip if self.plan.banded or not self.plan.steps else last
+
+    def tail(self, phi: Array, *, curved: bool) -> tuple[Tail, Array]:
+        """How long gradients are, and the inverse curvature, from one pass."""
+        spending, plan, p = self.spending, self.plan, self.p
+        edges = self.largest * RATIO ** (np.arange(CELLS) - (CELLS - 1.0))
+        norms, bend = Norms(tuple(map(float, edges))), Curvature(LEVERAGE * p)
+        counts, *curvature = self.at(phi).sums(self.rows, norms, *([bend] if curved else []))
+        (cell,) = norms.contributions(p)
+        tail = Tail(edges, spending.noisy(counts, cell, plan.norms), spending.scale(cell, plan.norms))  # proof: norms
+        return tail, self.inverse(bend, curvature[0]) if curved else np.eye(p)
+
+    def inverse(self, bend: Curvature, total: Array) -> Array:
+        """Of the curvature, released. proof: curvature"""
+        released = self.spending.noisy(total, bend.contributions(self.p)[0], self.plan.curvature) / self.n
+        return np.linalg.inv(repaired(released, *CURVATURES))
+
+    def finish_symmetric(self, phi: Array, level: float) -> Solution:
+        """One more pass, cut at ``level``: what is cut off cancels, if errors are symmetric. proof: bands"""
+        bands, bend, spread = Bands((level,)), Curvature(LEVERAGE * self.p, level), Spread(level)
+        sums, outer, *curvature = self.at(phi).sums(self.rows, bands, spread, *([bend] if self.plan.curvature else []))
+        ball, share = bands.contributions(self.p)[0], self.plan.passes[1]
+        step, noise = self.spending.noisy(sums[0], ball, share) / self.n, self.spending.scale(ball, share) / self.n
+        inverse = self.inverse(bend, curvature[0]) if curvature else np.eye(self.p)
+        moment = self.outer(spread, outer) / self.n
+        middle = moment / self.n + noise**2 * np.eye(self.p)
+        return Solution(
+            phi + inverse @ step, inverse @ middle @ inverse.T, noise, float(np.trace(moment)) / self.p, True
+        )
+
+    def finish(self, phi: Array) -> Solution:
+        """Two passes in bands up to a length that few rows exceed. proof: bands"""
+        plan, n, p = self.plan, self.n, self.p
+        tail, inverse = self.tail(phi, curved=bool(plan.curvature))
+        bands = Bands(levels(tail, plan.outside, n))
+        first, first_noise = self.bands(phi, bands, plan.passes[0])
+        second_at = phi + inverse @ np.sum(first, axis=0)
+        spread = Spread(self.spread_level(tail, bands.levels))
+        second, second_noise, outer = self.bands(second_at, bands, plan.passes[1], spread)
+        # Both passes point to the solution; they are averaged by precision, the same for every band.
+        variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise)
+        kept = self.worth_keeping(second, second_noise)
+        together = FIRST * first + (1.0 - FIRST) * second
+        estimate = FIRST * phi + (1.0 - FIRST) * second_at + inverse @ np.sum(together[:kept], axis=0)
+        # Beyond the last level: in the direction of the last band, as much as the tail's curve says. proof: unseen
+        below = bands.levels[-2]
+        ratio = tail.excess(bands.levels[-1]) / max(tail.excess(below, bands.levels[-1]), 1e-9)
+        top = together[-1]
+        if kept == len(bands.levels):
+            signal = max(0.0, 1.0 - p * float(variance[-1]) / max(float(top @ top), 1e-300))
+            estimate = estimate + EXTRAPOLATE * min(ratio, 1.0) * signal * (inverse @ top)
+        unseen = min(max(ratio, UNSEEN * math.sqrt(plan.outside / n / 0.002)), 1.5)
+        moment = outer * max(1.0, tail.square() / max(tail.square(spread.level), 1e-300)) / n
+        hidden = unseen**2 * (np.outer(top, top) + float(variance[-1]) * np.eye(p))
+        middle = moment / n + float(np.sum(variance)) * np.eye(p) + hidden
+        noise = math.sqrt(float(np.sum(variance[:kept])))
+        return Solution(estimate, inverse @ middle @ inverse.T, noise, float(np.trace(moment)) / p, True)
+
+    def bands(self, phi: Array, bands: Bands, share: float, spread: Spread | None = None) -> tuple[Array, ...]:
+        """Each band's noisy mean and its variance; with ``spread``, also the noisy sum of v v'."""
+        sums, *outer = self.at(phi).sums(self.rows, bands, *([spread] if spread else []))
+        balls = bands.contributions(self.p)
+        shares = [share * (ball.radius / bands.levels[-1]) for ball in balls]  # type: ignore[attr-defined]
+        noisy = [self.spending.noisy(s, b, part) / self.n for s, b, part in zip(sums, balls, shares, strict=True)]
+        variance = [(self.spending.scale(b, part) / self.n) ** 2 for b, part in zip(balls, shares, strict=True)]
+        if spread is None:
+            return np.array(noisy), np.array(variance)
+        return np.array(noisy), np.array(variance), self.outer(spread, outer[0])
+
+    def outer(self, spread: Spread, total: Array) -> Array:
+        """Sum of v v' with noise, positive definite. proof: spread"""
+        contribution = spread.contributions(self.p)[0]
+        noise = self.spending.scale(contribution, self.plan.spread)
+        released = self.spending.noisy(total, contribution, self.plan.spread)
+        largest = float(np.linalg.eigvalsh(released)[-1])
+        return repaired(released, 0.02 * max(largest, noise), math.inf)
+
+    def spread_level(self, tail: Tail, levels: tuple[float, ...]) -> float:
+        """The last level, or a lower one if the noise of v v' would drown it; the tail's curve adds what is cut off."""
+        level, noise = levels[-1], self.spending.scale(Spread(1.0).contributions(self.p)[0], self.plan.spread)
+        while level > levels[0] and noise * level**2 * math.sqrt(self.p) > 0.2 * tail.square(level) / self.p:
+            level /= RATIO
+        return level
+
+    def worth_keeping(self, bands: Array, variance: Array) -> int:
+        """How many bands: the number with the smallest estimated risk, noise of what is kept plus bias of what is not."""
+        risks = []
+        for kept in range(1, len(bands) + 1):
+            missing = np.sum(bands[kept:], axis=0)
+            bias = max(0.0, float(missing @ missing) - self.p * float(np.sum(variance[kept:])))
+            risks.append(bias + self.p * float(np.sum(variance[:kept])))
+        return int(np.argmin(risks)) + 1
+
+    def rough(self, phi: Array, noise: float, clip: float) -> Solution:
+        """Too few rows for bands: what the steps found. One more pass, for the spread of the gradients."""
+        spread = Spread(2.0 * clip)
+        (total,) = self.at(phi).sums(self.rows, spread)
+        moment = self.outer(spread, total) / self.n
+        return Solution(phi, moment / self.n + noise**2 * np.eye(self.p), noise, float(np.trace(moment)) / self.p, False)
+
+
+def levels(tail: Tail, outside: float, n: int) -> tuple[float, ...]:
+    """From the last level, which about ``outside`` rows exceed, down by halves; two at least."""
+    last = tail.level(outside)
+    lowest = min(tail.level(n * (1.0 - LOW)), last / 2.0)
+    count = 2 + max(0, math.floor(math.log2(last / 2.0 / lowest) + 1e-9))
+    return tuple(last * 2.0**-k for k in reversed(range(count)))

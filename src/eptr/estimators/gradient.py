@@ -1,0 +1,208 @@
+"""Whitened gradients of one row, and the bounded sums of them that a descent may ask for.  Proof: gradient.md."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..privacy.contribution import Ball, Cell, Contribution, Interval, Outer, WeightedOuter
+from ..rows.engine import Rows
+from ..rows.exact import product_grid, shrink_factors, sum_grid
+from ..rows.namespace import is_foreign, like, namespace, squares, to_numpy, whole
+
+__all__ = ["Bands", "Beyond", "Block", "Curvature", "Gradient", "Likelihood", "Norms", "Spread", "round_public"]
+
+Array = NDArray[np.float64]
+ROW_BITS = 26
+REACH = 16.0  # rows are seen up to this multiple of their bound; clipping gradients is what bounds a row's influence
+
+
+class Likelihood(Protocol):
+    """What a model adds to the engine: how a row's residual follows from y and its linear predictor."""
+
+    def residual(self, y: Any, predictor: Any) -> Any:
+        """The derivative of the log likelihood; may use up ``predictor``."""
+
+    def weight(self, predictor: Any) -> Any | None:
+        """Minus the second derivative, at most 1; None means 1."""
+
+
+class Block(NamedTuple):
+    """Some rows: z (one *column* per row, so that what follows is contiguous), |z|, |z r|, and r."""
+
+    z: Any
+    size: Any
+    norm: Any
+    residual: Any
+    weight: Any | None
+    keep: Any | None
+
+
+class Ask(Protocol):
+    """A sum over rows, and what one row can contribute to each of its parts."""
+
+    def __call__(self, block: Block, n: int) -> Any:
+        """The exact sum over a block of rows."""
+
+    def contributions(self, p: int) -> list[Contribution]:
+        """Of one row, part by part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bands:
+    """z r, cut at the last of ``levels`` and split at the others: one vector a band, in a ball of the band's width."""
+
+    levels: tuple[float, ...]
+
+    def __call__(self, block: Block, n: int) -> Any:
+        xp, p, rows = namespace(block.z), block.z.shape[0], []
+        low = 0.0
+        for high in self.levels:
+            z, norm, residual = block.z, block.norm, block.residual
+            if low > 0.0:  # few rows reach a higher band
+                inside = norm > low
+                z, norm, residual = z[:, inside], norm[inside], residual[inside]
+            width = high - low
+            # Less than the width by more than the roundings of a clipped gradient. proof: band
+            safe, grid = width - (p + 16) * 2.0**-52 * high, sum_grid(n, width)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                part = xp.clip(norm - low if low > 0.0 else norm, None, safe)
+                factor = xp.where(norm > 0.0, part / norm, 0.0)
+            rows.append(grid * xp.sum(whole(z * (residual * factor / grid)), axis=1))
+            low = high
+        return xp.stack(rows)
+
+    def contributions(self, p: int) -> list[Contribution]:
+        return [Ball(high - low) for low, high in zip((0.0, *self.levels), self.levels, strict=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """How many rows have a gradient longer than ``level``."""
+
+    level: float
+
+    def __call__(self, block: Block, n: int) -> Any:
+        xp = namespace(block.z)
+        return xp.sum(xp.astype(block.norm > self.level, xp.float64) if is_foreign(block.z) else block.norm > self.level)
+
+    def contributions(self, p: int) -> list[Contribution]:
+        return [Interval(0.0, 1.0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Norms:
+    """How many rows have a gradient of each size: one of the cells that end at ``edges``, and those beyond in the last."""
+
+    edges: tuple[float, ...]
+
+    def __call__(self, block: Block, n: int) -> Any:
+        norm = block.norm if block.keep is None else block.norm[block.keep]
+        if is_foreign(norm):  # how many are at most so large, from sorted values; then differences
+            xp = namespace(norm)
+            below = to_numpy(xp.searchsorted(xp.sort(norm), like(np.array(self.edges[:-1]), norm), side="right"))
+            return np.diff(below, prepend=0, append=norm.shape[0]).astype(float)
+        cells = np.minimum(np.searchsorted(self.edges, norm), len(self.edges) - 1)
+        return np.bincount(cells, minlength=len(self.edges)).astype(float)
+
+    def contributions(self, p: int) -> list[Contribution]:
+        return [Cell()]
+
+
+@dataclass(frozen=True, slots=True)
+class Curvature:
+    """w z z' over the rows whose gradient is no longer than ``below``, shortened so that w z'z is at most ``bound``."""
+
+    bound: float
+    below: float = math.inf
+
+    def __call__(self, block: Block, n: int) -> Any:
+        xp, p = namespace(block.z), block.z.shape[0]
+        radius = math.sqrt(self.bound) * (1.0 - (p + 16) * 2.0**-52)
+        root = None if block.weight is None else xp.sqrt(block.weight)
+        with np.errstate(divide="ignore"):
+            factor = xp.clip(radius / (block.size if root is None else block.size * root), None, 1.0)
+        if root is not None:
+            factor = factor * root
+        counts = block.norm <= self.below
+        factor = xp.where(counts if block.keep is None else counts & block.keep, factor, 0.0)
+        return _outer(block.z, factor, math.sqrt(self.bound), n)
+
+    def contributions(self, p: int) -> list[Contribution]:
+        return [WeightedOuter(self.bound, p)]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """v v' of gradients v = z r cut at ``level``."""
+
+    level: float
+
+    def __call__(self, block: Block, n: int) -> Any:
+        xp, p = namespace(block.z), block.z.shape[0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cut = xp.clip(self.level * (1.0 - (p + 16) * 2.0**-52) / block.norm, None, 1.0)
+        return _outer(block.z, xp.where(block.norm > 0.0, block.residual * cut, 0.0), self.level, n)
+
+    def contributions(self, p: int) -> list[Contribution]:
+        return [Outer(self.level, p)]
+
+
+def _outer(z: Any, factor: Any, radius: float, n: int) -> Any:
+    """Exact sum of f^2 z z' where |f z| <= radius: whole numbers on a grid, toward zero. proof: outer"""
+    grid = product_grid(n, radius)
+    units = whole(z * (factor * (1.0 / grid)))
+    return (units @ units.T) * grid**2
+
+
+class Gradient:
+    """z r at released parameters: z = W'(x, constant), r the residual at the predictor (x, constant)'theta.
+
+    Dot products are of whole numbers, so they are exact on every machine; the rest is element by element. proof: bits
+    """
+
+    def __init__(
+        self, likelihood: Likelihood, x_bound: float, constant: float | None, whitening: Array, theta: Array
+    ) -> None:
+        self.likelihood, self.reach = likelihood, REACH * x_bound
+        self.grid = 2.0 ** (math.frexp(max(self.reach, constant or 0.0))[1] - ROW_BITS)
+        # Rows and the constant enter as whole numbers, so the grid is folded in here.
+        self.column = None if constant is None else float(math.trunc(constant / self.grid))
+        bits = ROW_BITS - math.ceil(math.log2(len(theta) + 1))
+        self.map, self.slopes = whitening.T * self.grid, round_public(theta, bits) * self.grid
+
+    def block(self, x: Any, y: Any, keep: Any) -> Block:
+        """Whitened rows and their residuals; a row beyond REACH times the bound is moved to that edge."""
+        xp, p, shorten = namespace(x), x.shape[1], shrink_factors(x, self.reach)
+        units = whole(x * (1.0 / self.grid if shorten is None else (shorten / self.grid)[:, None]), nearest=True)
+        predictor, z = units @ like(self.slopes[:p], x), like(self.map[:, :p], x) @ units.T
+        if self.column is not None:
+            predictor += self.column * float(self.slopes[p])
+            z += like(self.map[:, p:] * self.column, x)
+        weight = self.likelihood.weight(predictor)
+        residual = self.likelihood.residual(y, predictor)
+        if keep is not None:
+            residual = xp.where(keep, residual, 0.0)
+        size = xp.sqrt(squares(z, 0))
+        return Block(z, size, size * abs(residual), residual, weight, keep)
+
+    def sums(self, rows: Rows, *asks: Ask) -> tuple[Array, ...]:
+        """One pass over the rows for all that is asked."""
+
+        def pass_(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+            block = self.block(x, y, keep)
+            return tuple(ask(block, rows.n) for ask in asks)
+
+        return rows.sum(pass_)
+
+
+def round_public(values: Array, bits: int) -> Array:
+    """A released number on a grid so coarse that products with quantised rows add without rounding. proof: bits"""
+    top = float(np.max(np.abs(values), initial=0.0))
+    grid = 2.0 ** (math.frexp(top)[1] - bits) if top > 0.0 else 1.0
+    return np.asarray(np.rint(values / grid) * grid)

@@ -1,0 +1,63 @@
+"""How long the longest gradients are, from a noisy histogram of their norms.
+
+Post-processing. Few rows are in the upper cells and the noise is as large as their counts, so the tail is read off a curve
+that is fitted to all cells near its beginning: counts A exp(b k + c k^2) in cell k with c <= 0, which is a power law (c = 0),
+a lognormal or a normal tail. What the curve says beyond the last visible cell is an extrapolation: tails are assumed to fade.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["RATIO", "Tail"]
+
+Array = NDArray[np.float64]
+RATIO = math.sqrt(2.0)  # of the ends of a cell
+SEEN = 3.0  # standard deviations at which one, two or three cells together are more than noise
+BEFORE = 4  # cells before the last visible one that the curve must follow ...
+MISFIT = 0.1  # ... up to this much of a count
+SLOPES = np.linspace(-3.0, 0.3, 34)
+BENDS = -np.concatenate([[0.0], np.geomspace(0.02, 1.0, 12)])
+
+
+class Tail:
+    """``counts``: noisy (standard deviation ``noise``), of the cells that end at ``edges``, each RATIO times the one before."""
+
+    def __init__(self, edges: Array, counts: Array, noise: float) -> None:
+        seen = [
+            k
+            for k in range(len(counts))
+            if counts[k] > 0.0 and any(np.sum(counts[max(k - m, 0) : k + 1]) > SEEN * noise * math.sqrt(m + 1) for m in range(3))
+        ]
+        last = seen[-1] if seen else int(np.argmax(counts))
+        start = max(last - BEFORE, 0)
+        cell, here = np.arange(start, len(counts)) - float(last), counts[start:]
+        known = np.maximum(here, 0.0)
+        weight = 1.0 / (noise**2 + known + (MISFIT * known) ** 2)
+        curves = np.exp(np.minimum(SLOPES[:, None, None] * cell + BENDS[:, None] * cell**2, 50.0))
+        sizes = np.maximum(np.sum(curves * (weight * here), -1) / np.sum(curves**2 * weight, -1), 0.0)
+        misfit = np.sum(weight * (here - sizes[..., None] * curves) ** 2, -1)
+        best = np.unravel_index(int(np.argmin(misfit)), misfit.shape)
+        self.edges, self.middle = edges, edges / math.sqrt(RATIO)
+        self.counts = np.concatenate([np.maximum(counts[:start], 0.0), sizes[best] * curves[best]])
+
+    def level(self, outside: float) -> float:
+        """The size that ``outside`` rows exceed."""
+        beyond = np.append(np.cumsum(self.counts[::-1])[::-1][1:], 0.0)
+        k = int(np.argmax(beyond <= outside))
+        above = float(beyond[k - 1] if k else np.sum(self.counts))
+        if above <= outside:
+            return float(self.edges[k])
+        way = math.log(above / outside) / math.log(above / max(float(beyond[k]), 1e-2))
+        return float(self.edges[k]) * RATIO ** (min(way, 1.0) - 1.0)
+
+    def excess(self, low: float, high: float = math.inf) -> float:
+        """Sum over rows of what lies between two sizes."""
+        return float(np.sum(self.counts * np.clip(self.middle - low, 0.0, high - low)))
+
+    def square(self, level: float = math.inf) -> float:
+        """Sum over rows of squared sizes, cut at ``level``."""
+        return float(np.sum(self.counts * np.minimum(self.middle, level) ** 2))

@@ -1,0 +1,52 @@
+"""Coordinates in which a noisy Gram matrix is about n times the identity.
+
+Post-processing of released numbers. Where the matrix is clear the steps of a descent are Newton's; where it is noise it is
+shrunk towards a multiple of the identity (Ledoit and Wolf 2004), and they are plain gradient steps of the right size.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .gradient import ROW_BITS, round_public
+
+__all__ = ["Whitening", "repaired", "whiten"]
+
+Array = NDArray[np.float64]
+FLOOR_NOISE, FLOOR_MEAN = 0.5, 0.05  # eigenvalues are at least so many sd sqrt(p) (1 - rho), and this much of their mean
+
+
+@dataclass(frozen=True, slots=True)
+class Whitening:
+    """z = matrix' x has second moments of about 1; ``smallest`` is the least eigenvalue in use, ``known`` says column by
+    column how much of it lies in directions that the noise and the floors left alone.
+    """
+
+    matrix: Array
+    smallest: float
+    known: Array
+
+
+def whiten(gram: Array, noise: float, n: int) -> Whitening:
+    """``noise``: standard deviation on the diagonal of the released ``gram``."""
+    p = len(gram)
+    mean = max(float(np.trace(gram)) / p, FLOOR_NOISE * noise * math.sqrt(p))
+    centred = gram - mean * np.eye(p)
+    # The share of the spread of eigenvalues that noise alone would show.
+    rho = min(1.0, noise**2 * (p * (p + 1) / 2 - 1) / max(float(np.sum(centred**2)), 1e-300))
+    values, vectors = np.linalg.eigh(mean * np.eye(p) + (1.0 - rho) * centred)
+    floored = np.maximum(values, FLOOR_NOISE * noise * math.sqrt(p) * (1.0 - rho) + FLOOR_MEAN * mean)
+    matrix = (vectors * np.sqrt(n / floored)) @ vectors.T
+    bits = ROW_BITS - math.ceil(math.log2(p + 1))
+    clear = (values >= floored) & (values >= noise * math.sqrt(p))
+    return Whitening(round_public(matrix, bits), float(floored[0]), (vectors**2) @ clear)
+
+
+def repaired(matrix: Array, low: float, high: float) -> Array:
+    """A released symmetric matrix with its eigenvalues kept between two public numbers."""
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.clip(values, low, high)) @ vectors.T)
