@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..estimators.catalogue import Entrant
 from .adassp import AdaSSP
 from .binned import BinnedKernel
+from .boosted import BoostedAdaSSP
 from .dpgd import DPGD
 from .dpjl import DPJL
 from .dpnb import DPNB
@@ -30,6 +31,8 @@ RIVALS = [
     Entrant(PTR, "literature", "classification", "none"),
     Entrant(AdaSSP, "repaired", "regression", "approximate"),
     Entrant(AdaSSP, "literature", "regression", "approximate"),
+    Entrant(BoostedAdaSSP, "repaired", "regression", "approximate"),
+    Entrant(BoostedAdaSSP, "literature", "regression", "none"),
     Entrant(DPGD, "repaired", "regression", "approximate"),
     Entrant(DPGD, "literature", "regression", "approximate"),
     Entrant(DPGD, "clipped", "regression", "approximate"),
