@@ -295,6 +295,7 @@ TABLES = {"ols": regression, "grid": grid, "bayes": bayes, "kernel": kernel, "ag
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replications", type=int, default=200)
+    parser.add_argument("--quick", action="store_const", const=20, dest="replications", help="20 replications")
     parser.add_argument("--only", choices=TABLES, action="append")
     arguments = parser.parse_args()
     for name in arguments.only or TABLES:
