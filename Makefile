@@ -6,7 +6,7 @@ WORKERS ?= 2
 CONSTRAINTS ?=
 
 .PHONY: demo test test-fast test-oldest lint types clean
-.PHONY: reproduction peers compare soak bench bench-accuracy bench-coverage bench-speed bench-sensitivity bench-gpu bench-real bench-scale choose-defaults
+.PHONY: reproduction peers compare soak bench bench-accuracy bench-coverage bench-suite bench-speed bench-sensitivity bench-gpu bench-real bench-scale choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -45,6 +45,10 @@ bench-accuracy: $(VENV)/.installed
 bench-coverage: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.life coverage $(if $(QUICK),--quick)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage $(if $(QUICK),--quick)
+
+# The datasets of EPTR_DATA_HOME/regression, scaled and raw, and wages with ranges.
+bench-suite: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.suite $(if $(QUICK),--quick)
 
 bench-speed: $(VENV)/.installed
 	OMP_NUM_THREADS=2 $(BIN)/python -m benchmarks.speed
