@@ -20,13 +20,12 @@ import numpy as np
 import eptr
 from eptr.rivals import DPGD, AdaSSP, BoostedAdaSSP
 
-from .accuracy import _quiet, parallel
+from .accuracy import _quiet, our_forms, parallel
 from .tables import show
 
 DELTA = 1e-6
 SLOPES = np.array([0.5, -0.3, 0.2])
 AHEAD = 1.10  # a rival is ahead if the ratio exceeds this, sampling error aside
-OURS = {"default": {}, "symmetric": {"symmetric_errors": True}}
 RIVALS = ("AdaSSP", "BoostedAdaSSP", "clipped descent")
 
 
@@ -183,12 +182,6 @@ def ours(setting, epsilon, seed, **more):
         raw = 0.0 if setting.ranges is None else float(np.linalg.norm(np.max(np.abs(setting.ranges[2]), axis=1)))
         bounds = {"x_bound": raw or 1.5 * np.sqrt(setting.p), "y_bound": setting.y_bound}
     return eptr.LinearRegression(epsilon, DELTA, **bounds, random_state=seed, **more)
-
-
-def our_forms():
-    """The default, and what is assumed publicly where this version can assume it."""
-    known = inspect.signature(eptr.LinearRegression).parameters
-    return {name: more for name, more in OURS.items() if set(more) <= set(known)}
 
 
 def rival(name, setting, epsilon, seed, X, y):

@@ -18,8 +18,8 @@ import numpy as np
 import eptr
 from eptr.rivals import DPGD, AdaSSP, BoostedAdaSSP, TukeyEM
 
-from .accuracy import _quiet, parallel
-from .life import our_forms, robust
+from .accuracy import _quiet, our_forms, parallel
+from .life import robust
 from .tables import show
 
 DELTA, EPSILONS = 1e-6, (1.0, 4.0)
