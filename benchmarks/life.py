@@ -304,8 +304,8 @@ def coverage(count, only, kept):
         setting, (arrays, _) = SETTINGS[cell[0]], runs_of(cell, count, (), kept)
         clarity = float(np.sqrt(cell[1] / (setting.p + 1)) * eptr.gaussian_mu(cell[2], DELTA))
         for (group, columns), name in itertools.product(setting.groups.items(), our_forms()):
-            held, width = covered(arrays[name][:, :, columns])
-            plain, _ = covered(arrays["OLS"][:, :, columns])
+            held, width, told = covered(arrays[name][:, :, columns])
+            plain, _, _ = covered(arrays["OLS"][:, :, columns])
             rows.append(
                 [
                     setting.name + group,
@@ -315,21 +315,27 @@ def coverage(count, only, kept):
                     name,
                     clarity,
                     *(float(f(part)) for part in (held, plain) for f in (np.mean, np.min)),
+                    told,
                     float(np.mean(width)),
                     float(np.max(width)),
                     note(held, plain, clarity),
                 ]
             )
-    header = ["outcome", "n", "p", "epsilon", "method", "sqrt(n/p) mu", "coverage", "worst", "OLS", "OLS worst"]
+    header = ["outcome", "n", "p", "epsilon", "method", "sqrt(n/p) mu", "coverage", "worst", "OLS", "OLS worst", "told"]
     header += ["width / OLS", "widest", "note"]
     title = f"95 % intervals for the population's coefficient, delta={DELTA:g}, {count} runs"
     show(title, header, rows, None if only else "life_coverage")
 
 
 def covered(runs):
-    """By coefficient: the share of intervals that hold the truth, and the median width over that of robust OLS."""
+    """By coefficient: the share of intervals that hold the truth, and the median width over that of robust OLS.
+
+    An interval that is not finite says nothing, and holds everything; the last number is the share of those that say something.
+    """
     _, low, high = np.moveaxis(runs, 1, 0)
-    return np.mean((low <= 0.0) & (high >= 0.0), axis=0), np.median((high - low) / (2 * 1.96), axis=0)
+    told = np.isfinite(low) & np.isfinite(high)
+    width = np.where(told, high - low, np.inf) / (2 * 1.96)
+    return np.mean(~told | (low <= 0.0) & (high >= 0.0), axis=0), np.median(width, axis=0), float(told.mean())
 
 
 def note(held, plain, clarity):
