@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..estimators.catalogue import Entrant
 from .adassp import AdaSSP
 from .binned import BinnedKernel
+from .boosted import BoostedAdaSSP
 from .dpgd import DPGD
 from .dpjl import DPJL
 from .dpnb import DPNB
@@ -17,6 +18,7 @@ from .wavelet import WaveletEstimator
 
 __all__ = ["RIVALS"]
 
+FEW = {"rounds": 3}  # an audit fits thousands of times
 
 RIVALS = [
     Entrant(NoisyStatistics, "repaired", "classification", "approximate"),
@@ -30,6 +32,8 @@ RIVALS = [
     Entrant(PTR, "literature", "classification", "none", noise="scaled"),
     Entrant(AdaSSP, "repaired", "regression", "approximate"),
     Entrant(AdaSSP, "literature", "regression", "approximate"),
+    Entrant(BoostedAdaSSP, "repaired", "regression", "approximate", needs=FEW),
+    Entrant(BoostedAdaSSP, "literature", "regression", "none", needs=FEW),
     Entrant(DPGD, "repaired", "regression", "approximate"),
     Entrant(DPGD, "literature", "regression", "approximate"),
     Entrant(DPGD, "clipped", "regression", "approximate"),
