@@ -20,6 +20,7 @@ from .bounds import PublicBounds, ScaledColumns, is_range, plain_columns
 from .catalogue import from_json
 from .errors import DomainError, InputError, no_column
 from .estimators.catalogue import Entrant, commanded
+
 CAUTION = ""
 from .rows.engine import Engine, Partial, Pass
 from .rows.memory import MemoryRows

@@ -123,13 +123,13 @@ class Descent:
         for share in self.plan.steps:
             if self.plan.banded:
                 clip = STEP_CLIP * math.sqrt(self.p * max(scale - float(phi @ phi), 0.05 * scale))
-            asks = (Bands((clip,)),) if self.plan.banded else (Bands((clip,)), Beyond(clip))
-            total, *beyond = self.at(phi).sums(self.rows, *asks)
+            asks = [] if self.plan.banded else [Beyond(clip)]
+            total, *beyond = self.at(phi).sums(self.rows, Bands((clip,)), *asks)
             noise = self.spending.scale(Ball(clip), share) / self.n
             phi = phi + self.spending.noisy(total[0], Ball(clip), share) / self.n  # proof: step
             phi = phi * min(1.0, limit / max(float(np.linalg.norm(phi)), 1e-300))
             if beyond:
-                contribution = asks[1].contributions(self.p)[0]
+                contribution = asks[0].contributions(self.p)[0]
                 doubt = self.spending.scale(contribution, each) / self.n
                 found = float(self.spending.noisy(beyond[0], contribution, each)) / self.n  # proof: track
                 change = float(np.clip(TRACK_RATE * (found - TRACK_TARGET), -1.0, 1.0))
@@ -139,7 +139,7 @@ class Descent:
     def tail(self, phi: Array, *, curved: bool) -> tuple[Tail, Array]:
         """How long gradients are, and the inverse curvature, from one pass."""
         spending, plan, p = self.spending, self.plan, self.p
-        edges = self.largest * RATIO ** (np.arange(CELLS) - (CELLS - 1.0))
+        edges = np.asarray(self.largest * RATIO ** (np.arange(CELLS) - (CELLS - 1.0)), dtype=np.float64)
         norms, bend = Norms(tuple(map(float, edges))), Curvature(LEVERAGE * p)
         counts, *curvature = self.at(phi).sums(self.rows, norms, *([bend] if curved else []))
         (cell,) = norms.contributions(p)
@@ -149,7 +149,7 @@ class Descent:
     def inverse(self, bend: Curvature, total: Array) -> Array:
         """Of the curvature, released. proof: curvature"""
         released = self.spending.noisy(total, bend.contributions(self.p)[0], self.plan.curvature) / self.n
-        return np.linalg.inv(repaired(released, *CURVATURES))
+        return np.asarray(np.linalg.inv(repaired(released, *CURVATURES)), dtype=float)
 
     def finish_symmetric(self, phi: Array, level: float) -> Solution:
         """One more pass, cut at ``level``: what is cut off cancels, if errors are symmetric. proof: bands"""
@@ -160,9 +160,8 @@ class Descent:
         inverse = self.inverse(bend, curvature[0]) if curvature else np.eye(self.p)
         moment = self.outer(spread, outer) / self.n
         middle = moment / self.n + noise**2 * np.eye(self.p)
-        return Solution(
-            phi + inverse @ step, inverse @ middle @ inverse.T, noise, float(np.trace(moment)) / self.p, True
-        )
+        square = float(np.trace(inverse @ moment @ inverse.T)) / self.p
+        return Solution(phi + inverse @ step, inverse @ middle @ inverse.T, noise, square, True)
 
     def finish(self, phi: Array) -> Solution:
         """Two passes in bands up to a length that few rows exceed. proof: bands"""
@@ -232,7 +231,9 @@ class Descent:
         spread = Spread(2.0 * clip)
         (total,) = self.at(phi).sums(self.rows, spread)
         moment = self.outer(spread, total) / self.n
-        return Solution(phi, moment / self.n + noise**2 * np.eye(self.p), noise, float(np.trace(moment)) / self.p, False)
+        return Solution(
+            phi, moment / self.n + noise**2 * np.eye(self.p), noise, float(np.trace(moment)) / self.p, False
+        )
 
 
 def levels(tail: Tail, outside: float, n: int) -> tuple[float, ...]:

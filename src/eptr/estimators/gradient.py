@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -89,7 +88,9 @@ class Beyond:
 
     def __call__(self, block: Block, n: int) -> Any:
         xp = namespace(block.z)
-        return xp.sum(xp.astype(block.norm > self.level, xp.float64) if is_foreign(block.z) else block.norm > self.level)
+        return xp.sum(
+            xp.astype(block.norm > self.level, xp.float64) if is_foreign(block.z) else block.norm > self.level
+        )
 
     def contributions(self, p: int) -> list[Contribution]:
         return [Interval(0.0, 1.0)]

@@ -46,6 +46,8 @@ def column_ranges(value: Any, n_features: int, names: list[str] | None, name: st
     elif len(value) == 2 and all(np.ndim(end) == 0 for end in value):
         value = [value] * n_features
     if len(value) != n_features:
-        raise BoundError(f"{name} has {len(value)} pairs, but X has {n_features} columns: give one pair for each, or one for all.")
+        raise BoundError(
+            f"{name} has {len(value)} pairs, but X has {n_features} columns: give one pair for each, or one for all."
+        )
     low, high = np.array([one_range(name, pair) for pair in value], dtype=float).T
     return np.ascontiguousarray(low), np.ascontiguousarray(high)

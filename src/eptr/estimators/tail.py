@@ -17,7 +17,7 @@ __all__ = ["RATIO", "Tail"]
 Array = NDArray[np.float64]
 RATIO = math.sqrt(2.0)  # of the ends of a cell
 SEEN = 3.0  # standard deviations at which one, two or three cells together are more than noise
-BEFORE = 4  # cells before the last visible one that the curve must follow ...
+BEFORE = 6  # cells before the last visible one that the curve must follow ...
 MISFIT = 0.1  # ... up to this much of a count
 SLOPES = np.linspace(-3.0, 0.3, 34)
 BENDS = -np.concatenate([[0.0], np.geomspace(0.02, 1.0, 12)])
@@ -30,7 +30,8 @@ class Tail:
         seen = [
             k
             for k in range(len(counts))
-            if counts[k] > 0.0 and any(np.sum(counts[max(k - m, 0) : k + 1]) > SEEN * noise * math.sqrt(m + 1) for m in range(3))
+            if counts[k] > 0.0
+            and any(np.sum(counts[max(k - m, 0) : k + 1]) > SEEN * noise * math.sqrt(m + 1) for m in range(3))
         ]
         last = seen[-1] if seen else int(np.argmax(counts))
         start = max(last - BEFORE, 0)
@@ -52,7 +53,7 @@ class Tail:
         if above <= outside:
             return float(self.edges[k])
         way = math.log(above / outside) / math.log(above / max(float(beyond[k]), 1e-2))
-        return float(self.edges[k]) * RATIO ** (min(way, 1.0) - 1.0)
+        return float(self.edges[k] * RATIO ** (min(way, 1.0) - 1.0))
 
     def excess(self, low: float, high: float = math.inf) -> float:
         """Sum over rows of what lies between two sizes."""

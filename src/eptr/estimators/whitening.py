@@ -17,7 +17,10 @@ from .gradient import ROW_BITS, round_public
 __all__ = ["Whitening", "repaired", "whiten"]
 
 Array = NDArray[np.float64]
-FLOOR_NOISE, FLOOR_MEAN = 0.5, 0.05  # eigenvalues are at least so many sd sqrt(p) (1 - rho), and this much of their mean
+FLOOR_NOISE, FLOOR_MEAN = (
+    0.5,
+    0.05,
+)  # eigenvalues are at least so many sd sqrt(p) (1 - rho), and this much of their mean
 
 
 @dataclass(frozen=True, slots=True)

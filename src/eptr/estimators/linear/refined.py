@@ -60,7 +60,7 @@ class Refined(NoisySums):
         mu, p, n = _effective(public.budget.mu, public.unit), public.numbers, public.n
         plan = schedule(n, p, mu, 1.0 - sum(GRAM_SHARE), symmetric=public.symmetric)
         share = sum(plan.passes) if plan.banded else plan.steps[-1]
-        return 2.0 * 4.0 * math.sqrt(p) * public.y_bound / 3.0 / (mu * math.sqrt(share) * n)
+        return float(8.0 / 3.0 * math.sqrt(p) * public.y_bound / (mu * math.sqrt(share) * n))
 
     def fit(self, rows: Rows, public: LeastSquares, spending: Spending) -> RegressionFitted:
         """Buy the bounds that are to be bought, then spend the rest on the descent."""
@@ -72,16 +72,17 @@ class Refined(NoisySums):
         if public.x_range is not None:
             portion = left.within(COLUMNS_SHARE)
             columns = standardise(rows, *public.x_range, low, high, portion, centred=public.fit_intercept)
-            public, left = replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features)), left.within(1.0 - COLUMNS_SHARE)
+            public, left = (
+                replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features)),
+                left.within(1.0 - COLUMNS_SHARE),
+            )
         centre = (low + high) / 2.0 if public.y_range is not None and public.fit_intercept else 0.0
         if public.y_range is not None:
             public = replace(public, y_bound=max(high - centre, centre - low))
         if columns is not None or public.y_range is not None:
             limit = public.y_bound * (1.0 if public.y_range is not None else REACH)
             seen = Standardised(rows, columns, centre, limit)
-        solution, whitening, outside = descend(
-            seen, public, left, symmetric=public.symmetric, count=columns is None
-        )
+        solution, whitening, outside = descend(seen, public, left, symmetric=public.symmetric, count=columns is None)
         return _report(solution, whitening, columns, centre, outside, public)
 
 
@@ -103,15 +104,15 @@ def descend(
     square = float(spending.noisy(sums.square, square_of_y, SQUARE_SHARE))  # proof: square
     outside = 0.0
     if count:
-        outside = float(spending.noisy(np.asarray(sums.outside), Interval(0.0, 1.0), OUTSIDE_SHARE)) / n  # proof: outside
+        outside = (
+            float(spending.noisy(np.asarray(sums.outside), Interval(0.0, 1.0), OUTSIDE_SHARE)) / n
+        )  # proof: outside
     doubt = spending.scale(square_of_y, SQUARE_SHARE)
     scale, limit = max(square - doubt, 0.04 * doubt) / n, math.sqrt(max(square + 2.0 * doubt, 0.0) / n)
 
     whitening = whiten(gram, spending.scale(outer, gram_share), n)
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
-    descent = Descent(
-        Squares(REACH * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest
-    )
+    descent = Descent(Squares(REACH * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest)
     phi = np.zeros(p)
     if warm:  # clear data: start from the noisy normal equations instead of from zero
         products = Ball(public.radius * bound)
@@ -135,7 +136,12 @@ def _effective(mu: float, unit: Unit) -> float:
 
 
 def _report(
-    solution: Solution, whitening: Whitening, columns: Columns | None, centre: float, outside: float, public: LeastSquares
+    solution: Solution,
+    whitening: Whitening,
+    columns: Columns | None,
+    centre: float,
+    outside: float,
+    public: LeastSquares,
 ) -> RegressionFitted:
     """Coefficients in the user's units; all of it post-processing."""
     slopes = public.n_features

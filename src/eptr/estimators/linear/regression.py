@@ -122,7 +122,9 @@ class LinearRegression(LinearModel):
             if getattr(self, f"{name}_bound") is not None:
                 raise BoundError(f"{name}_range and {name}_bound say the same thing twice: pass one of them.")
             if self.strategy != "refined":
-                raise BoundError(f"strategy={self.strategy!r} needs {name}_bound; {name}_range is for strategy='refined'.")
+                raise BoundError(
+                    f"strategy={self.strategy!r} needs {name}_bound; {name}_range is for strategy='refined'."
+                )
         if self.x_range is None:
             return None
         names = getattr(self, "feature_names_in_", None)
