@@ -54,13 +54,18 @@ NEEDS_NO_PROOF = {
     "estimators/catalogue.py",
     "estimators/bayes/classifier.py",
     "estimators/bayes/model.py",
+    "estimators/bayes/problem.py",
+    "estimators/fitted.py",
     "estimators/kernel/design.py",
+    "estimators/kernel/problem.py",
     "estimators/kernel/regressor.py",
     "estimators/linear/model.py",
+    "estimators/linear/problem.py",
     "estimators/linear/regression.py",
     "estimators/planning.py",
     "estimators/predicting.py",
     "estimators/preprocessing.py",
+    "estimators/strategy.py",
 }
 
 

@@ -191,7 +191,7 @@ class PrivateEstimator(_Declared):
     def _rows(self, X: Any, y: Any) -> Engine:
         """Rows that tell the ledger if they fail their check, what is public about them, and warnings about their number."""
         task = Task(self._target, getattr(self, "classes", None), drop_invalid=self.invalid == "drop")
-        rows = open_rows(X, y, task, self._failed_check)
+        rows = open_rows(X, None if self._target == "none" else y, task, self._failed_check)
         self.n_features_in_ = rows.n_features
         if rows.names is not None:
             self.feature_names_in_ = np.array(rows.names, dtype=object)

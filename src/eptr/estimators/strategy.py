@@ -52,6 +52,10 @@ class Strategy(Protocol):
     relations: ClassVar[tuple[str, ...]]  # neighbour relations that it is proven for
     buys_bounds: ClassVar[bool]  # whether a bound may be given as "private"
 
+    @property
+    def how(self) -> str:
+        """For a privacy statement: what was done."""
+
     def cost(self, public: Any) -> Cost:
         """Of the whole fit."""
 
@@ -67,6 +71,10 @@ class NoisySums(ABC):
 
     relations: ClassVar[tuple[str, ...]] = RELATIONS
     buys_bounds: ClassVar[bool] = True
+    how = (
+        "Bounded sums over the rows were released with Gaussian noise in several adaptive steps, composed by "
+        "Gaussian differential privacy"
+    )
 
     def cost(self, public: Any) -> Cost:
         """All of it Gaussian."""
@@ -104,6 +112,15 @@ class Tested(ABC):
     buys_bounds: ClassVar[bool] = False
     name: ClassVar[str]  # of the test
     safety: ClassVar[str]  # the statistic that must exceed the threshold, in words
+
+    @property
+    def how(self) -> str:
+        test = {"tight": "with the largest possible test", "paper": "published constants"}.get(self.name, self.name)
+        return (
+            "A private test checked that the data are far from any dataset on which one row matters much (efficient "
+            f"propose-test-release, {test}), and the estimate was released with Gaussian noise calibrated to its local "
+            "sensitivity"
+        )
 
     def forecast(self, public: Public) -> Forecast:
         """Of one test."""
