@@ -7,7 +7,7 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
-from .accounting.ledger import open_account
+from .accounting.account import open_account
 from .audit.falsify import Claims, Counterexample, falsify
 from .errors import InputError, positive
 from .privacy.adaptive import adaptive_release

@@ -117,18 +117,6 @@ def _decode(value: Any) -> Any:
     return [_decode(v) for v in value["list"]]
 
 
-_TESTED = (
-    "A private test checked that the data are far from any dataset on which one row matters much (efficient "
-    "propose-test-release, {}), and the estimate was released with Gaussian noise calibrated to its local sensitivity"
-)
-_HOW = {
-    "refined": "Bounded sums over the rows were released with Gaussian noise in several adaptive steps, composed by "
-    "Gaussian differential privacy",
-    "tight": _TESTED.format("with the largest possible test"),
-    "paper": _TESTED.format("published constants"),
-}
-
-
 _CHANGE = {
     "replace-one": "replacing {} of the dataset by any other",
     "zero-out": "leaving out {} of the dataset (or putting it back; n stays the same)",
@@ -155,12 +143,14 @@ def privacy_statement(estimator: Any) -> str:
             "be published if the rows are sensitive.\n\nFit again with random_state=None to obtain a private result."
         )
     unit = "one row" if r.rows_per_person == 1 else f"up to {r.rows_per_person} rows that belong to one person"
+    strategy = estimator.strategies.get(r.strategy)
+    how = f"The method known in the literature as {r.strategy} form, was used" if strategy is None else strategy.how
     silent = 'The answer was "no reply": the published values are a public fallback, not a function of the data.'
     first = [
         f"The {type(estimator).__name__} parameters were computed under ({r.epsilon:g}, {r.delta:g})-differential privacy:",
         f"{_CHANGE[r.neighbours].format(unit)} changes the probability of every possible published outcome by at",
         f"most a factor exp({r.epsilon:g}) = {math.exp(min(r.epsilon, 700)):.3g}, up to an additional {r.delta:g}.",
-        f"{_HOW.get(r.strategy, f'The method known in the literature as {r.strategy} form, was used')}. The noise was drawn",
+        f"{how}. The noise was drawn",
         f"{'exactly, ' if r.basis == 'proven' else ''}from a cryptographic source.",
         _RESTS[r.basis].format(r.theorem),
         *([] if r.replied else [silent]),

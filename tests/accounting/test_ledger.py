@@ -26,7 +26,7 @@ import eptr
 from eptr import Adapter, BudgetError, InputError, Ledger, LedgerError, LinearRegression, PrivacyError
 from eptr.accounting import ledger as ledger_module
 from eptr.accounting import store
-from eptr.accounting.ledger import open_account
+from eptr.accounting.account import open_account
 from eptr.privacy.claim import Cost
 from eptr.privacy.mechanism import forecast_test
 from eptr.privacy.noise import ExactNoise

@@ -8,7 +8,7 @@ from ..privacy import mechanism
 from ..privacy.claim import Release
 from ..privacy.ladder import DEFAULT_SLACK
 from ..privacy.mechanism import Proposal
-from .ledger import open_account
+from .account import open_account
 
 __all__ = ["release"]
 

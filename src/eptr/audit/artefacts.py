@@ -10,7 +10,7 @@ import copy
 import pickle
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ class ArtefactSearch:
 
 def artefacts(model: Any) -> dict[str, bytes]:
     """The attributes of a fitted model one by one, its repr, pickle, JSON and privacy statement."""
-    found = {f"attribute {name}": _bytes(value) for name, value in sorted(vars(model).items())}
+    found = {f"attribute {name}": _bytes(value) for name, value in _attributes(model).items()}
     found["attributes"] = repr(sorted(vars(model))).encode()
     found["repr"] = repr(model).encode()
     found["pickle"] = _bytes(model)
@@ -55,11 +55,18 @@ def artefacts(model: Any) -> dict[str, bytes]:
 
 def outlines(model: Any) -> dict[str, bytes]:
     """The same without values, for mechanisms whose output is not a statistic plus noise: names, types, shapes, texts."""
-    found = {f"attribute {name}": _outline(value).encode() for name, value in sorted(vars(model).items())}
+    found = {f"attribute {name}": _outline(value).encode() for name, value in _attributes(model).items()}
     found["attributes"] = repr(sorted(vars(model))).encode()
     found["repr"] = repr(model).encode()
     found["privacy_statement"] = model.privacy_statement().encode()
     return found
+
+
+def _attributes(model: Any) -> dict[str, Any]:
+    """What the model holds, and what it fitted one by one, under the names that users read."""
+    fitted = getattr(model, "fitted_", None)
+    released = {f"{f.name}_": getattr(fitted, f.name) for f in fields(fitted)} if is_dataclass(fitted) else {}
+    return dict(sorted((vars(model) | released).items()))
 
 
 def _outline(value: Any) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from numbers import Integral, Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..accounting.account import Account, open_account
 from ..accounting.budget import Budget
-from ..accounting.ledger import Account, open_account
 from ..errors import (
     BoundError,
     InputError,
@@ -79,8 +79,9 @@ class PrivateEstimator(_Declared):
     invalid: str = "raise"
     ledger: Any = None
     random_state: Any = None
-    # Ways to fit by name, the setting that selects one, what y holds, and the type of ``fitted_``.
+    # Ways to fit by name (a rival's are forms), the setting that selects one, what y holds, and the type of ``fitted_``.
     strategies: ClassVar[Mapping[str, Strategy]] = MappingProxyType({})
+    forms: ClassVar[tuple[str, ...]] = ()
     _selector: ClassVar[str] = "strategy"
     _target: ClassVar[Target] = "numbers"
     _fitted: ClassVar[type[Fitted]] = Fitted
@@ -118,6 +119,10 @@ class PrivateEstimator(_Declared):
                 raise AttributeError(f"{type(self).__name__} has no attribute {name!r}, or it was not released.")
             return found
 
+    def __dir__(self) -> list[str]:
+        released = fields(self.fitted_) if "fitted_" in vars(self) else ()
+        return [*super().__dir__(), *(f"{field.name}_" for field in released)]
+
     def _public(self, n: int, n_features: int, n_classes: int) -> Any:
         """The settings of this fit, checked, and all that is public: what a strategy gets besides rows and budget."""
         raise TypeError(f"{type(self).__name__} does not say what is public")
@@ -135,10 +140,6 @@ class PrivateEstimator(_Declared):
             raise InputError(f"plan() needs {' and '.join(public.to_buy)} as numbers.")
         return self.strategies[self._variant].plan(public)
 
-    @classmethod
-    def _variants(cls) -> tuple[str, ...]:
-        return tuple(cls.strategies)
-
     @property
     def _variant(self) -> str:
         return str(getattr(self, self._selector))
@@ -155,8 +156,9 @@ class PrivateEstimator(_Declared):
                 f"Call fit(X, y) without {name}."
             )
         Budget(self.epsilon, self.delta)
-        if getattr(self, self._selector) not in self._variants():
-            raise InputError(f"{self._selector} must be one of {self._variants()}, got {self._variant!r}.")
+        choices = self.forms or tuple(self.strategies)
+        if getattr(self, self._selector) not in choices:
+            raise InputError(f"{self._selector} must be one of {choices}, got {self._variant!r}.")
         if self.invalid not in ("raise", "drop"):
             raise InputError(f"invalid must be 'raise' or 'drop', got {self.invalid!r}.")
         self._unit()
@@ -190,8 +192,8 @@ class PrivateEstimator(_Declared):
 
     def _rows(self, X: Any, y: Any) -> Engine:
         """Rows that tell the ledger if they fail their check, what is public about them, and warnings about their number."""
-        task = Task(self._target, getattr(self, "classes", None), drop_invalid=self.invalid == "drop")
-        rows = open_rows(X, y, task, self._failed_check)
+        task = Task(self._target, vars(self).get("classes"), drop_invalid=self.invalid == "drop")
+        rows = open_rows(X, None if self._target == "none" else y, task, self._failed_check)
         self.n_features_in_ = rows.n_features
         if rows.names is not None:
             self.feature_names_in_ = np.array(rows.names, dtype=object)

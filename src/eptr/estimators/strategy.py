@@ -5,7 +5,7 @@ A model lists its strategies by name; one more is a file with its proof, and a l
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -18,7 +18,7 @@ from ..rows.engine import Rows
 from .fitted import Fitted
 from .planning import Plan
 
-__all__ = ["NoisySums", "Public", "Rule", "Strategy", "Tested", "gaussian_cost"]
+__all__ = ["NoisySums", "Public", "Strategy", "Tested", "gaussian_cost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,29 +51,35 @@ class Strategy(Protocol):
 
     relations: ClassVar[tuple[str, ...]]  # neighbour relations that it is proven for
     buys_bounds: ClassVar[bool]  # whether a bound may be given as "private"
+    how: str  # for a privacy statement: what was done
 
+    @abstractmethod
     def cost(self, public: Any) -> Cost:
         """Of the whole fit."""
 
+    @abstractmethod
     def plan(self, public: Any) -> Plan:
         """The forecast of a fit; needs no row."""
 
+    @abstractmethod
     def fit(self, rows: Rows, public: Any, spending: Spending) -> Fitted:
         """Ask, within ``spending``, and return what was released."""
 
 
-class NoisySums(ABC):
+class NoisySums(Strategy):
     """Bounded sums with Gaussian noise, one after the other: never refuses."""
 
-    relations: ClassVar[tuple[str, ...]] = RELATIONS
-    buys_bounds: ClassVar[bool] = True
+    relations = RELATIONS
+    buys_bounds = True
+    how = (
+        "Bounded sums over the rows were released with Gaussian noise in several adaptive steps, composed by "
+        "Gaussian differential privacy"
+    )
 
     def cost(self, public: Any) -> Cost:
-        """All of it Gaussian."""
         return gaussian_cost(public.budget)
 
     def plan(self, public: Any) -> Plan:
-        """There is no threshold to exceed."""
         scale = self.planned_noise(public)
         return Plan("refined", public.n, public.n_features, "", scale, public.numbers * scale**2, 0.0, 0.0, 0.0)
 
@@ -81,40 +87,31 @@ class NoisySums(ABC):
     def planned_noise(self, public: Any) -> float:
         """On each number of the estimate, from public numbers alone."""
 
-    @abstractmethod
-    def fit(self, rows: Rows, public: Any, spending: Spending) -> Fitted:
-        """Ask, within ``spending``, and return what was released."""
 
-
-class Rule(Protocol):
-    """Constants of a test: proposed above ``threshold``, where one row moves the estimate by ``sensitivity`` at most."""
-
-    @property
-    def threshold(self) -> float: ...
-    @property
-    def lipschitz(self) -> float: ...
-    @property
-    def sensitivity(self) -> float: ...
-
-
-class Tested(ABC):
+class Tested(Strategy):
     """Propose, test, release: proven for rows that are replaced, because a test counts how many must be."""
 
-    relations: ClassVar[tuple[str, ...]] = ("replace-one",)
-    buys_bounds: ClassVar[bool] = False
+    relations = ("replace-one",)
+    buys_bounds = False
     name: ClassVar[str]  # of the test
     safety: ClassVar[str]  # the statistic that must exceed the threshold, in words
+
+    def __init__(self) -> None:
+        test = {"tight": "with the largest possible test", "paper": "published constants"}.get(self.name, self.name)
+        self.how = (
+            "A private test checked that the data are far from any dataset on which one row matters much (efficient "
+            f"propose-test-release, {test}), and the estimate was released with Gaussian noise calibrated to its local "
+            "sensitivity"
+        )
 
     def forecast(self, public: Public) -> Forecast:
         """Of one test."""
         return forecast_test(self.name, public.each.epsilon, public.each.delta)
 
     def cost(self, public: Any) -> Cost:
-        """The test and its answer together."""
         return self.forecast(public).cost
 
     def plan(self, public: Any) -> Plan:
-        """Noise, and the safety from which a reply is certain."""
         rule, forecast = self.rule(public), self.forecast(public)
         scale = rule.sensitivity * forecast.noise
         certain = rule.threshold + (1.0 + forecast.certain) * rule.lipschitz
@@ -124,12 +121,8 @@ class Tested(ABC):
         )  # fmt: skip
 
     @abstractmethod
-    def rule(self, public: Any) -> Rule:
-        """The public constants of the test."""
-
-    @abstractmethod
-    def fit(self, rows: Rows, public: Any, spending: Spending) -> Fitted:
-        """Ask, within ``spending``, and return what was released."""
+    def rule(self, public: Any) -> Any:
+        """Public constants: ``threshold`` and ``lipschitz`` of the safety statistic, and the ``sensitivity`` above it."""
 
 
 def gaussian_cost(budget: Budget) -> Cost:

@@ -183,32 +183,7 @@ def release(
     ledger: SupportsCharge | None = None,
     random_state: Any = None,
 ) -> Release:
-    """Test privately whether the dataset is safe; reply with Gaussian noise, or not at all.
-
-    (epsilon, delta)-DP for replace-one neighbours, provided the Proposal's two claims hold for every dataset.
-
-    Parameters
-    ----------
-    proposal : Proposal
-    epsilon, delta : float
-        The guarantee of the whole release, test included.
-    strategy : {"tight", "paper", "ptr"}
-        "tight": the largest possible test, noise 1.05 alpha/mu(epsilon, delta). "paper": the published
-        logistic test and noise; refused where its exact profile exceeds delta. "ptr": standard
-        propose-test-release, repaired; ``safety`` is then the exact distance to unsafety.
-    slack, p0 : float
-        "tight" only: noise over that of the plain Gaussian mechanism, and the reply probability on an unsafe dataset.
-    ledger : object with ``charge``, optional
-        Charged before anything is drawn. ``eptr.release`` also takes a string, ``"sqlite:///budget.db#study"``.
-    random_state : None, int or numpy generator
-        None draws exact private noise. A seed gives fast, reproducible noise that protects nobody.
-
-    Examples
-    --------
-    >>> r = release(Proposal(estimate=[1.0, 2.0], sensitivity=0.01, safety=500), epsilon=1.0, delta=1e-6)
-    >>> r.replied, r.private, round(r.noise_scale, 4)
-    (True, True, 0.0444)
-    """
+    """:func:`eptr.release`, with a ledger that is an object: charged before anything is drawn."""
     if not isinstance(proposal, Proposal):
         raise InputError(f"proposal must be an eptr.Proposal, got {type(proposal).__name__}.")
     noise = _charged(_request(epsilon, delta, strategy, slack, p0).cost, strategy, ledger, random_state)

@@ -64,10 +64,6 @@ class Rival:
     _selector: ClassVar[str] = "form"
     _advice = "More rows or a larger epsilon make a reply likelier."
 
-    @classmethod
-    def _variants(cls) -> tuple[str, ...]:
-        return cls.forms
-
     @property
     def _method(self) -> str:
         return f"{type(self).__name__}, {self.form}"

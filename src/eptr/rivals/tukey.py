@@ -72,16 +72,21 @@ class TukeyEM(LinearRival):
     def _public(self, n: int, n_features: int, n_classes: int) -> Unbounded:
         return Unbounded(Budget(self.epsilon, self.delta), self._unit(), n, n_features, 1.0, 1.0, self.fit_intercept)
 
-    def _cost(self, public: Problem) -> Cost:
-        return bare_cost(public.budget)
-
-    def _solve(self, rows: Rows, problem: Problem, spending: Spending) -> tuple[Array | None, float]:
-        budget = problem.budget
+    def _rows(self, X: Any, y: Any) -> MemoryRows:
+        rows = super()._rows(X, y)
         if not isinstance(rows, MemoryRows) or is_foreign(rows.x):
             raise InputError(
                 "TukeyEM sorts many small fits: its statistic is not a sum over rows, so X must be an array in memory. Every "
                 "other estimator here reads tables, files and clusters."
             )
+        return rows
+
+    def _cost(self, public: Problem) -> Cost:
+        return bare_cost(public.budget)
+
+    def _solve(self, rows: Rows, problem: Problem, spending: Spending) -> tuple[Array | None, float]:
+        budget = problem.budget
+        assert isinstance(rows, MemoryRows)  # checked before anything was paid for
         m = checked_count("batches", self.batches) or max(1, problem.n // (3 * problem.numbers))
         noise = spending.by_its_own_theorem()
         boxes = DepthBoxes(_batch_fits(rows, problem, m, noise))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 class _ClassMeans(Tested):
-    safety: ClassVar[str] = "smallest class"
+    safety = "smallest class"
 
     def fit(self, rows: Rows, public: TestedClasses, spending: Spending) -> BayesFitted:
         """One pass, one test of the smallest class."""
@@ -35,9 +34,6 @@ class _ClassMeans(Tested):
         means = into_ball(found.value[: K * p].reshape(K, p), public.x_bound)
         priors = np.maximum(found.value[K * p :] / rule.prior_weight, min(public.c0, 1.0 / K))
         return BayesFitted.of(means, priors / priors.sum(), found.noise_scale, x_bound=public.x_bound)
-
-    @abstractmethod
-    def rule(self, public: TestedClasses) -> ClassRule: ...
 
     @abstractmethod
     def reply(self, sums: ClassSums, rule: ClassRule, public: TestedClasses, spending: Spending) -> Release:

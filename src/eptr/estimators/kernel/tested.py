@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import replace
 from typing import ClassVar
 
@@ -22,7 +21,7 @@ __all__ = ["Paper", "Tight"]
 
 
 class _Queries(Tested):
-    safety: ClassVar[str] = "kernel degree"
+    safety = "kernel degree"
     kernels: ClassVar[tuple[str, ...]] = tuple(KERNELS)
 
     def cost(self, public: Smoothing) -> Cost:
@@ -47,9 +46,6 @@ class _Queries(Tested):
         values = design.y_centre + np.clip(values, -design.y_radius, design.y_radius)
         released = values.copy() if replied.any() else None
         return KernelFitted.of(public, value=released, noise=replies[0].noise_scale, replied=replied, values=values)
-
-    @abstractmethod
-    def rule(self, public: Smoothing) -> QueryRule: ...
 
 
 class Tight(_Queries):

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...privacy.claim import Release
 from ...privacy.mechanism import Proposal
 from ...privacy.rung import ladder_rung
 from ...privacy.spending import Spending
 from ...rows.engine import Rows
 from ..strategy import Tested
-from .bounds import Moments, SafetyRule, moments, paper_rule, smallest_eigenvalue, solve, tight_rule
+from .bounds import SafetyRule, moments, paper_rule, smallest_eigenvalue, solve, tight_rule
 from .problem import LeastSquares, RegressionFitted
 
 __all__ = ["Paper", "Tight"]
@@ -23,29 +21,18 @@ Array = NDArray[np.float64]
 
 
 class _LeastSquares(Tested):
-    safety: ClassVar[str] = "smallest eigenvalue of X'X"
+    safety = "smallest eigenvalue of X'X"
 
     def fit(self, rows: Rows, public: LeastSquares, spending: Spending) -> RegressionFitted:
         """One pass, one test."""
-        found = self.reply(self.sums(rows, public), public, spending)
-        value = None if found.value is None else self.improved(found.value, public) * public.scaling
+        theta, noise = self.reply(rows, public, spending)
+        value = None if theta is None else theta * public.scaling
         beta = public.fallback if value is None else value
-        return RegressionFitted(value=value, noise=found.noise_scale, **public.named(beta), **public.stated)
+        return RegressionFitted(value=value, noise=noise, **public.named(beta), **public.stated)
 
     @abstractmethod
-    def rule(self, public: LeastSquares) -> SafetyRule: ...
-
-    @abstractmethod
-    def sums(self, rows: Rows, public: LeastSquares) -> Moments:
-        """X'X and X'y of bounded rows."""
-
-    @abstractmethod
-    def reply(self, sums: Moments, public: LeastSquares, spending: Spending) -> Release:
-        """The noisy coefficients, or none."""
-
-    def improved(self, theta: Array, public: LeastSquares) -> Array:
-        """What post-processing can do for an answer."""
-        return theta
+    def reply(self, rows: Rows, public: LeastSquares, spending: Spending) -> tuple[Array | None, float]:
+        """The noisy coefficients of (x, constant), or None, and their noise."""
 
 
 class Tight(_LeastSquares):
@@ -56,21 +43,16 @@ class Tight(_LeastSquares):
     def rule(self, public: LeastSquares) -> SafetyRule:
         return tight_rule(*public.of_a_rule)
 
-    def sums(self, rows: Rows, public: LeastSquares) -> Moments:
-        return moments(rows, public.x_bound, public.y_bound, public.constant)
-
-    def reply(self, sums: Moments, public: LeastSquares, spending: Spending) -> Release:
-        rule, beta, budget = self.rule(public), smallest_eigenvalue(sums.gram), public.budget
-        rung = ladder_rung(beta, rule.threshold, rule.lipschitz, rule.safety_error)  # proof: rung
-
-        def estimate() -> Array:
-            return solve(sums, public.coef_bound)
-
-        return spending.test_at_rung(estimate, rung, rule.sensitivity, budget.epsilon, budget.delta)
-
-    def improved(self, theta: Array, public: LeastSquares) -> Array:
-        """The truth is inside the ball, so a projection only helps."""
-        return np.asarray(theta * min(1.0, public.coef_bound / max(float(np.linalg.norm(theta)), 1e-300)))
+    def reply(self, rows: Rows, public: LeastSquares, spending: Spending) -> tuple[Array | None, float]:
+        rule, budget, most = self.rule(public), public.budget, public.coef_bound
+        sums = moments(rows, public.x_bound, public.y_bound, public.constant)
+        # proof: rung
+        rung = ladder_rung(smallest_eigenvalue(sums.gram), rule.threshold, rule.lipschitz, rule.safety_error)
+        found = spending.test_at_rung(lambda: solve(sums, most), rung, rule.sensitivity, budget.epsilon, budget.delta)
+        if found.value is None:
+            return None, found.noise_scale
+        # Post-processing: the truth is inside the ball, so a projection only helps.
+        return found.value * min(1.0, most / max(float(np.linalg.norm(found.value)), 1e-300)), found.noise_scale
 
 
 class Paper(_LeastSquares):
@@ -81,15 +63,14 @@ class Paper(_LeastSquares):
     def rule(self, public: LeastSquares) -> SafetyRule:
         return paper_rule(*public.of_a_rule)
 
-    def sums(self, rows: Rows, public: LeastSquares) -> Moments:
-        clip = min(public.y_bound, public.radius * public.coef_bound)
-        return moments(rows, public.x_bound, clip, public.constant, weighted=False)
-
-    def reply(self, sums: Moments, public: LeastSquares, spending: Spending) -> Release:
+    def reply(self, rows: Rows, public: LeastSquares, spending: Spending) -> tuple[Array | None, float]:
         rule, budget = self.rule(public), public.budget
+        clip = min(public.y_bound, public.radius * public.coef_bound)
+        sums = moments(rows, public.x_bound, clip, public.constant, weighted=False)
         step = rule.lipschitz + 2.0 * rule.safety_error
         above = smallest_eigenvalue(sums.gram) - rule.safety_error - rule.threshold
         # Below the threshold no neighbour is safe, and the estimate may be anything. proof: gamma
         theta = solve(sums, public.coef_bound) if above >= 0.0 else np.zeros(public.numbers)
         proposal = Proposal(theta, rule.sensitivity, max(above - step, 0.0) / step)
-        return spending.test(proposal, self.name, budget.epsilon, budget.delta)
+        found = spending.test(proposal, self.name, budget.epsilon, budget.delta)
+        return found.value, found.noise_scale
