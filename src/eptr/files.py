@@ -21,7 +21,6 @@ from .catalogue import from_json
 from .errors import DomainError, InputError, no_column
 from .estimators.catalogue import Entrant, commanded
 
-CAUTION = ""
 from .rows.engine import Engine, Partial, Pass
 from .rows.memory import MemoryRows
 from .rows.sources import open_path

@@ -26,7 +26,7 @@ __all__ = ["Descent", "Schedule", "Solution", "schedule"]
 Array = NDArray[np.float64]
 
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
-OUTSIDE = 7.0  # rows beyond the last level, times mu/sqrt(p): where bias and noise are of one size
+OUTSIDE = 8.0  # rows beyond the last level, times mu/sqrt(p): where bias and noise are of one size
 SYMMETRIC, SYMMETRIC_MOST = 6.0, 0.3  # errors known to be symmetric: share of rows to clip, times sqrt(n) mu; at most
 ROOM = 0.03  # bands are worth their price if that many rows are less than this share of all
 NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE = 0.04, 0.02, 0.02, 0.02
@@ -39,7 +39,7 @@ LEVERAGE = 6.0  # w z'z is cut at this multiple of p
 CURVATURE_NOISE = 0.15  # largest noise at which the released curvature is worth using
 CURVATURES = (0.7, 3.0)
 EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
-UNSEEN = 0.4  # what may lie beyond it, in units of the last band, at OUTSIDE/(n mu) sqrt(p) = .002, growing as its root
+UNSEEN = 0.25  # what may lie beyond it, in units of the last band, at OUTSIDE/(n mu) sqrt(p) = .002, growing as its root
 CELLS = 28
 
 

@@ -34,7 +34,9 @@ class Tail:
             and any(np.sum(counts[max(k - m, 0) : k + 1]) > SEEN * noise * math.sqrt(m + 1) for m in range(3))
         ]
         last = seen[-1] if seen else int(np.argmax(counts))
-        start = max(last - BEFORE, 0)
+        start = last
+        while start > max(last - BEFORE, 0) and counts[start - 1] > 0.5 * np.max(counts[start : last + 1]) - 2.0 * noise:
+            start -= 1  # not beyond a valley: zeros and ones, say, have gradients of two sizes
         cell, here = np.arange(start, len(counts)) - float(last), counts[start:]
         known = np.maximum(here, 0.0)
         weight = 1.0 / (noise**2 + known + (MISFIT * known) ** 2)
