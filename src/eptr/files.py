@@ -20,7 +20,6 @@ from .bounds import PublicBounds, ScaledColumns, is_range, plain_columns
 from .catalogue import from_json
 from .errors import DomainError, InputError, no_column
 from .estimators.catalogue import Entrant, commanded
-
 from .rows.engine import Engine, Partial, Pass
 from .rows.memory import MemoryRows
 from .rows.sources import open_path

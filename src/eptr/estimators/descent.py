@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,9 @@ LEVERAGE = 6.0  # w z'z is cut at this multiple of p
 CURVATURE_NOISE = 0.15  # largest noise at which the released curvature is worth using
 CURVATURES = (0.7, 3.0)
 EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
-UNSEEN = 0.25  # what may lie beyond it, in units of the last band, at OUTSIDE/(n mu) sqrt(p) = .002, growing as its root
+UNSEEN = (
+    0.25  # what may lie beyond it, in units of the last band, at OUTSIDE/(n mu) sqrt(p) = .002, growing as its root
+)
 CELLS = 28
 
 
@@ -55,7 +58,7 @@ class Schedule:
     curvature: float
     spread: float
     track: float
-    passes: tuple[float, float]
+    passes: tuple[float, float]  # the first is left out from a good start
 
 
 def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False, warm: bool = False) -> Schedule:
@@ -74,7 +77,7 @@ def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False
     weights = (1.5 if count <= 5 else 1.2) ** np.arange(count)
     steps = tuple(map(float, stepping * weights / np.sum(weights))) if count else ()
     final = rest - stepping if banded else 0.0
-    passes = (0.0, final) if symmetric else (FIRST * final, (1.0 - FIRST) * final)
+    passes = (0.0, final) if symmetric or warm else (FIRST * final, (1.0 - FIRST) * final)
     return Schedule(outside, banded, symmetric, steps, norms, curvature, SPREAD_SHARE, track, passes)
 
 
@@ -136,71 +139,77 @@ class Descent:
                 last, clip = clip, clip * math.exp(change * min(1.0, CURVATURE_NOISE / doubt))
         return phi, noise, clip if self.plan.banded or not self.plan.steps else last
 
-    def tail(self, phi: Array, *, curved: bool) -> tuple[Tail, Array]:
-        """How long gradients are, and the inverse curvature, from one pass."""
-        spending, plan, p = self.spending, self.plan, self.p
+    def tail(self, phi: Array, *asks: Curvature) -> tuple[Tail, list[Array]]:
+        """How long gradients are, and what else is asked of the same pass."""
         edges = np.asarray(self.largest * RATIO ** (np.arange(CELLS) - (CELLS - 1.0)), dtype=np.float64)
-        norms, bend = Norms(tuple(map(float, edges))), Curvature(LEVERAGE * p)
-        counts, *curvature = self.at(phi).sums(self.rows, norms, *([bend] if curved else []))
-        (cell,) = norms.contributions(p)
-        tail = Tail(edges, spending.noisy(counts, cell, plan.norms), spending.scale(cell, plan.norms))  # proof: norms
-        return tail, self.inverse(bend, curvature[0]) if curved else np.eye(p)
-
-    def inverse(self, bend: Curvature, total: Array) -> Array:
-        """Of the curvature, released. proof: curvature"""
-        released = self.spending.noisy(total, bend.contributions(self.p)[0], self.plan.curvature) / self.n
-        return np.asarray(np.linalg.inv(repaired(released, *CURVATURES)), dtype=float)
-
-    def finish_symmetric(self, phi: Array, level: float) -> Solution:
-        """One more pass, cut at ``level``: what is cut off cancels, if errors are symmetric. proof: bands"""
-        bands, bend, spread = Bands((level,)), Curvature(LEVERAGE * self.p, level), Spread(level)
-        sums, outer, *curvature = self.at(phi).sums(self.rows, bands, spread, *([bend] if self.plan.curvature else []))
-        ball, share = bands.contributions(self.p)[0], self.plan.passes[1]
-        step, noise = self.spending.noisy(sums[0], ball, share) / self.n, self.spending.scale(ball, share) / self.n
-        inverse = self.inverse(bend, curvature[0]) if curvature else np.eye(self.p)
-        moment = self.outer(spread, outer) / self.n
-        middle = moment / self.n + noise**2 * np.eye(self.p)
-        square = float(np.trace(inverse @ moment @ inverse.T)) / self.p
-        return Solution(phi + inverse @ step, inverse @ middle @ inverse.T, noise, square, True)
+        norms = Norms(tuple(map(float, edges)))
+        counts, *others = self.at(phi).sums(self.rows, norms, *asks)
+        (cell,), share = norms.contributions(self.p), self.plan.norms
+        return Tail(
+            edges, self.spending.noisy(counts, cell, share), self.spending.scale(cell, share)
+        ), others  # proof: norms
 
     def finish(self, phi: Array) -> Solution:
-        """Two passes in bands up to a length that few rows exceed. proof: bands"""
-        plan, n, p = self.plan, self.n, self.p
-        tail, inverse = self.tail(phi, curved=bool(plan.curvature))
+        """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands"""
+        plan, n, p, once = self.plan, self.n, self.p, self.plan.passes[0] == 0.0
+        bend = [Curvature(LEVERAGE * p)] if plan.curvature else []
+        tail, curvature = self.tail(phi, *([] if once else bend))
         bands = Bands(levels(tail, plan.outside, n))
-        first, first_noise = self.bands(phi, bands, plan.passes[0])
-        second_at = phi + inverse @ np.sum(first, axis=0)
         spread = Spread(self.spread_level(tail, bands.levels))
-        second, second_noise, outer = self.bands(second_at, bands, plan.passes[1], spread)
-        # Both passes point to the solution; they are averaged by precision, the same for every band.
-        variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise)
+        if once:
+            (second, second_noise), outer, *curvature = self.bands(phi, bands, plan.passes[1], spread, *bend)
+            inverse = self.inverse(bend, curvature)
+            together, variance, centre = second, second_noise, phi
+        else:
+            inverse = self.inverse(bend, curvature)
+            ((first, first_noise),) = self.bands(phi, bands, plan.passes[0])
+            second_at = phi + inverse @ np.sum(first, axis=0)
+            (second, second_noise), outer = self.bands(second_at, bands, plan.passes[1], spread)
+            # Both passes point to the solution; they are averaged by precision, the same for every band.
+            variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise)
+            together, centre = FIRST * first + (1.0 - FIRST) * second, FIRST * phi + (1.0 - FIRST) * second_at
         kept = self.worth_keeping(second, second_noise)
-        together = FIRST * first + (1.0 - FIRST) * second
-        estimate = FIRST * phi + (1.0 - FIRST) * second_at + inverse @ np.sum(together[:kept], axis=0)
+        estimate = centre + inverse @ np.sum(together[:kept], axis=0)
         # Beyond the last level: in the direction of the last band, as much as the tail's curve says. proof: unseen
-        below = bands.levels[-2]
-        ratio = tail.excess(bands.levels[-1]) / max(tail.excess(below, bands.levels[-1]), 1e-9)
-        top = together[-1]
+        last, below, top = bands.levels[-1], bands.levels[-2], together[-1]
+        ratio = tail.excess(last) / max(tail.excess(below, last), 1e-9)
         if kept == len(bands.levels):
             signal = max(0.0, 1.0 - p * float(variance[-1]) / max(float(top @ top), 1e-300))
             estimate = estimate + EXTRAPOLATE * min(ratio, 1.0) * signal * (inverse @ top)
         unseen = min(max(ratio, UNSEEN * math.sqrt(plan.outside / n / 0.002)), 1.5)
-        moment = outer * max(1.0, tail.square() / max(tail.square(spread.level), 1e-300)) / n
         hidden = unseen**2 * (np.outer(top, top) + float(variance[-1]) * np.eye(p))
+        moment = self.outer(spread, outer) * max(1.0, tail.square() / max(tail.square(spread.level), 1e-300)) / n
         middle = moment / n + float(np.sum(variance)) * np.eye(p) + hidden
         noise = math.sqrt(float(np.sum(variance[:kept])))
         return Solution(estimate, inverse @ middle @ inverse.T, noise, float(np.trace(moment)) / p, True)
 
-    def bands(self, phi: Array, bands: Bands, share: float, spread: Spread | None = None) -> tuple[Array, ...]:
-        """Each band's noisy mean and its variance; with ``spread``, also the noisy sum of v v'."""
-        sums, *outer = self.at(phi).sums(self.rows, bands, *([spread] if spread else []))
+    def finish_symmetric(self, phi: Array, level: float) -> Solution:
+        """One more pass, cut at ``level``: what is cut off cancels, if errors are symmetric. proof: bands"""
+        bands, spread = Bands((level,)), Spread(level)
+        bend = [Curvature(LEVERAGE * self.p, level)] if self.plan.curvature else []
+        (step, variance), outer, *curvature = self.bands(phi, bands, self.plan.passes[1], spread, *bend)
+        inverse, moment = self.inverse(bend, curvature), self.outer(spread, outer) / self.n
+        middle = moment / self.n + float(variance[0]) * np.eye(self.p)
+        square = float(np.trace(inverse @ moment @ inverse.T)) / self.p
+        return Solution(
+            phi + inverse @ step[0], inverse @ middle @ inverse.T, math.sqrt(float(variance[0])), square, True
+        )
+
+    def bands(self, phi: Array, bands: Bands, share: float, *asks: Any) -> Any:
+        """Each band's noisy mean and its variance, and the exact sums of what else is asked of the same pass."""
+        sums, *others = self.at(phi).sums(self.rows, bands, *asks)
         balls = bands.contributions(self.p)
-        shares = [share * (ball.radius / bands.levels[-1]) for ball in balls]  # type: ignore[attr-defined]
+        shares = [share * (ball.radius / bands.levels[-1]) for ball in balls]
         noisy = [self.spending.noisy(s, b, part) / self.n for s, b, part in zip(sums, balls, shares, strict=True)]
         variance = [(self.spending.scale(b, part) / self.n) ** 2 for b, part in zip(balls, shares, strict=True)]
-        if spread is None:
-            return np.array(noisy), np.array(variance)
-        return np.array(noisy), np.array(variance), self.outer(spread, outer[0])
+        return (np.array(noisy), np.array(variance)), *others
+
+    def inverse(self, bend: list[Curvature], total: list[Array]) -> Array:
+        """Of the curvature, if there is one to release. proof: curvature"""
+        if not bend:
+            return np.eye(self.p)
+        released = self.spending.noisy(total[0], bend[0].contributions(self.p)[0], self.plan.curvature) / self.n
+        return np.asarray(np.linalg.inv(repaired(released, *CURVATURES)), dtype=float)
 
     def outer(self, spread: Spread, total: Array) -> Array:
         """Sum of v v' with noise, positive definite. proof: spread"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..privacy.contribution import Ball, Cell, Contribution, Interval, Outer, WeightedOuter
 from ..rows.engine import Rows
-from ..rows.exact import product_grid, shrink_factors, sum_grid
+from ..rows.exact import product_grid, sum_grid
 from ..rows.namespace import is_foreign, like, namespace, squares, to_numpy, whole
 
 __all__ = ["Bands", "Beyond", "Block", "Curvature", "Gradient", "Likelihood", "Norms", "Spread", "round_public"]
@@ -48,7 +49,7 @@ class Ask(Protocol):
     def __call__(self, block: Block, n: int) -> Any:
         """The exact sum over a block of rows."""
 
-    def contributions(self, p: int) -> list[Contribution]:
+    def contributions(self, p: int) -> Sequence[Contribution]:
         """Of one row, part by part."""
 
 
@@ -76,7 +77,7 @@ class Bands:
             low = high
         return xp.stack(rows)
 
-    def contributions(self, p: int) -> list[Contribution]:
+    def contributions(self, p: int) -> list[Ball]:
         return [Ball(high - low) for low, high in zip((0.0, *self.levels), self.levels, strict=False)]
 
 
@@ -170,17 +171,17 @@ class Gradient:
     def __init__(
         self, likelihood: Likelihood, x_bound: float, constant: float | None, whitening: Array, theta: Array
     ) -> None:
-        self.likelihood, self.reach = likelihood, REACH * x_bound
-        self.grid = 2.0 ** (math.frexp(max(self.reach, constant or 0.0))[1] - ROW_BITS)
+        self.likelihood = likelihood
+        self.grid = 2.0 ** (math.frexp(max(REACH * x_bound, constant or 0.0))[1] - ROW_BITS)
         # Rows and the constant enter as whole numbers, so the grid is folded in here.
         self.column = None if constant is None else float(math.trunc(constant / self.grid))
         bits = ROW_BITS - math.ceil(math.log2(len(theta) + 1))
         self.map, self.slopes = whitening.T * self.grid, round_public(theta, bits) * self.grid
 
     def block(self, x: Any, y: Any, keep: Any) -> Block:
-        """Whitened rows and their residuals; a row beyond REACH times the bound is moved to that edge."""
-        xp, p, shorten = namespace(x), x.shape[1], shrink_factors(x, self.reach)
-        units = whole(x * (1.0 / self.grid if shorten is None else (shorten / self.grid)[:, None]), nearest=True)
+        """Whitened rows and their residuals; a value beyond REACH times the bound is moved to that edge."""
+        xp, p = namespace(x), x.shape[1]
+        units = whole(xp.clip(x * (1.0 / self.grid), -(2.0**ROW_BITS), 2.0**ROW_BITS), nearest=True)
         predictor, z = units @ like(self.slopes[:p], x), like(self.map[:, :p], x) @ units.T
         if self.column is not None:
             predictor += self.column * float(self.slopes[p])

@@ -35,7 +35,9 @@ class Tail:
         ]
         last = seen[-1] if seen else int(np.argmax(counts))
         start = last
-        while start > max(last - BEFORE, 0) and counts[start - 1] > 0.5 * np.max(counts[start : last + 1]) - 2.0 * noise:
+        while (
+            start > max(last - BEFORE, 0) and counts[start - 1] > 0.5 * np.max(counts[start : last + 1]) - 2.0 * noise
+        ):
             start -= 1  # not beyond a valley: zeros and ones, say, have gradients of two sizes
         cell, here = np.arange(start, len(counts)) - float(last), counts[start:]
         known = np.maximum(here, 0.0)

@@ -26,8 +26,8 @@ SYMMETRIC = (
     "Errors were declared symmetric: for skewed, mostly zero, binary or count outcomes this need not be least squares."
 )
 TOO_FEW_ROWS = (
-    "Too few rows, or too small an epsilon, to undo the clipping of large errors: for skewed, mostly zero, binary or count outcomes\n"
-    "this need not be least squares, and the intervals need not hold."
+    "Too few rows, or too small an epsilon, to undo the clipping of large errors: for skewed, mostly zero, binary or count\n"
+    "outcomes this need not be least squares, and the intervals need not hold."
 )
 
 

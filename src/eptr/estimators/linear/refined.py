@@ -126,7 +126,7 @@ def descend(
         rest = max(square / n - float(phi @ phi), 2.0 * doubt / n)
         solution = descent.finish_symmetric(phi, WARM_CLIP * math.sqrt(p * rest))
     else:
-        solution = descent.finish_symmetric(phi, descent.tail(phi, curved=False)[0].level(plan.outside))
+        solution = descent.finish_symmetric(phi, descent.tail(phi)[0].level(plan.outside))
     return solution, whitening, min(max(outside, 0.0), 1.0)
 
 
