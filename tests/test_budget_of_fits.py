@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import eptr
 from eptr.estimators import base
-from eptr.estimators.linear.refined import _Gradient
+from eptr.estimators.gradient import Bands, Gradient
 from eptr.privacy import mechanism, noise, spending
 from eptr.privacy.contribution import Box
 from eptr.privacy.unit import Unit

@@ -12,11 +12,13 @@ import numpy as np
 from eptr.estimators.bayes.bounds import class_sums
 from eptr.estimators.bayes.bounds import paper_rule as bayes_paper
 from eptr.estimators.bayes.bounds import tight_rule as bayes_tight
+from eptr.estimators.gradient import Bands, Curvature, Gradient, Norms, Spread
 from eptr.estimators.kernel.features import KERNELS, tensor_features
 from eptr.estimators.linear.bounds import moments, sharp_numerator
 from eptr.estimators.linear.bounds import paper_rule as linear_paper
 from eptr.estimators.linear.bounds import tight_rule as linear_tight
-from eptr.estimators.linear.refined import _Gradient
+from eptr.estimators.linear.refined import Squares
+from eptr.privacy.unit import Unit
 from eptr.rows.memory import MemoryRows
 
 from .worst_neighbour import worst_change
@@ -158,18 +160,21 @@ def refined_sums_gap(rng, R=2.0):
     )
 
 
-def gradient_gap(rng, p=3, clip=0.7):
-    """A clipped gradient never exceeds its norm, whatever the row; two of them differ by at most twice that."""
-    W = np.linalg.qr(rng.normal(size=(p, p)))[0] * [3.0, 1.0, 0.2]
-    gradient = _Gradient(2.0, 3.0, None, W, rng.normal(size=p))
+def gradient_gap(ask, rng, p=3, likelihood=None, unit=None):
+    """What is asked of one gradient stays within its contribution, part by part, whatever the row; a dropped one adds 0."""
+    W, unit = np.linalg.qr(rng.normal(size=(p, p)))[0] * [3.0, 1.0, 0.2], unit or Unit()
+    gradient = Gradient(likelihood or Squares(48.0), 2.0, None, W, rng.normal(size=p))
+    reaches = [contribution.sensitivity(unit) for contribution in ask.contributions(p)]
 
     def one(row):
-        return gradient.clipped_sum(MemoryRows(row[None, :p], row[p : p + 1]), clip)[0]
+        found = gradient.sums(MemoryRows(row[None, :p], row[p : p + 1]), ask)[0]
+        return found.reshape(len(reaches), -1)
 
     def change(z):
-        return float(np.linalg.norm(one(z[: p + 1]) - one(z[p + 1 :])))
+        moved = one(z[: p + 1]) - (one(z[p + 1 :]) if unit.relation == "replace-one" else 0.0)
+        return float(np.max(np.linalg.norm(moved, axis=1) / reaches))
 
-    return worst_change(change, lambda r: r.normal(size=2 * p + 2) * 3, 50.0, rng, starts=6) / (2 * clip)
+    return worst_change(change, lambda r: r.normal(size=2 * p + 2) * 3, 50.0, rng, starts=3)
 
 
 def gram_gap(rng, p=2, R=1.7):
@@ -192,7 +197,10 @@ GAPS = {
     ("LinearRegression", "paper", "smallest eigenvalue"): lambda r: linear_lipschitz_gap(3, 2.0, r),
     ("LinearRegression", "tight", "score diameter, p = 1"): lambda r: numerator_gap(1, r),
     ("LinearRegression", "tight", "score diameter, p = 3"): lambda r: numerator_gap(3, r),
-    ("LinearRegression", "refined", "clipped gradient sum"): gradient_gap,
+    ("LinearRegression", "refined", "bands of gradients"): lambda r: gradient_gap(Bands((0.7, 1.4, 2.8)), r),
+    ("LinearRegression", "refined", "sizes of gradients"): lambda r: gradient_gap(Norms((0.5, 1.0, 2.0)), r),
+    ("LinearRegression", "refined", "curvature"): lambda r: gradient_gap(Curvature(6.0), r),
+    ("LinearRegression", "refined", "spread of gradients"): lambda r: gradient_gap(Spread(1.5), r),
     ("LinearRegression", "refined", "Gram matrix"): gram_gap,
     ("BayesClassifier", "tight", "means and prior"): lambda r: bayes_gap(bayes_tight, r),
     ("BayesClassifier", "paper", "means and prior"): lambda r: bayes_gap(bayes_paper, r),

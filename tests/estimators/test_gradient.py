@@ -1,0 +1,119 @@
+"""Sums of gradients: nothing that is asked of a row leaves its contribution, and all of it is the same in any pieces."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from eptr.estimators.gradient import ROW_BITS, Bands, Beyond, Curvature, Gradient, Norms, Spread, round_public
+from eptr.estimators.linear.refined import Squares
+from eptr.privacy.unit import Unit
+from eptr.rows.memory import MemoryRows
+
+from .gaps import gradient_gap
+
+
+class Logistic:
+    """A likelihood whose weights differ from row to row."""
+
+    def residual(self, y, predictor):
+        return np.clip(y, 0.0, 1.0) - 1.0 / (1.0 + np.exp(-predictor))
+
+    def weight(self, predictor):
+        return 1.0 / (2.0 + np.exp(predictor) + np.exp(-predictor))
+
+
+ASKS = {
+    "one band": Bands((0.7,)),
+    "bands": Bands((0.5, 1.0, 2.0, 8.0)),
+    "beyond": Beyond(1.0),
+    "norms": Norms((0.25, 0.5, 1.0, 2.0)),
+    "curvature": Curvature(6.0),
+    "curvature of short gradients": Curvature(0.5, below=20.0),
+    "spread": Spread(1.5),
+}
+EVERY = pytest.mark.parametrize("name", ASKS)
+LIKELIHOODS = {"squares": Squares(48.0), "logistic": Logistic()}
+rng = np.random.default_rng(0)
+W = round_public(rng.normal(size=(4, 4)), ROW_BITS - 3)
+X, Y = rng.standard_t(3, size=(2001, 3)) * [5.0, 1.0, 0.1], rng.standard_t(3, size=2001) + 1.0
+
+
+def gradient(likelihood="squares", constant=0.75):
+    p = 4 if constant else 3
+    return Gradient(LIKELIHOODS[likelihood], 1.99, constant, W[:p, :p], np.linspace(-1.0, 1.0, p))
+
+
+def plain(x, y, constant=0.75):
+    """z (rows) and r by the book; rows are seen up to 16 times their bound, rounded up to a power of two."""
+    wide = np.column_stack([np.clip(x, -32.0, 32.0), np.full(len(x), constant)])
+    return wide @ W, np.clip(y, -48.0, 48.0) - wide @ np.linspace(-1.0, 1.0, 4)
+
+
+@EVERY
+@pytest.mark.parametrize("relation", ["replace-one", "zero-out"])
+@pytest.mark.parametrize("likelihood", LIKELIHOODS)
+def test_no_row_leaves_its_contribution_and_some_row_reaches_its_end(name, relation, likelihood):
+    # A logistic weight is at most 1/4 and fades with |z|: its curvature and its gradients are smaller than squares have.
+    ask = Curvature(0.1) if (likelihood, name[:4]) == ("logistic", "curv") else ASKS[name]
+    found = gradient_gap(ask, np.random.default_rng(1), likelihood=LIKELIHOODS[likelihood], unit=Unit(relation))
+    assert 0.999 < found <= 1.0
+
+
+@EVERY
+def test_a_row_that_is_dropped_adds_nothing_whatever_stood_in_it(name):
+    holes = X[:50].copy()
+    holes[::7, 1], expected = np.nan, np.delete(np.arange(50), np.arange(0, 50, 7))
+    found = gradient().sums(MemoryRows(holes, Y[:50], drop_invalid=True), ASKS[name])[0]
+    # The grid follows from the public n: the rows that stay are summed one by one on it.
+    ask = ASKS[name]
+    parts = [ask(gradient().block(X[[i]], Y[[i]], None), 50) for i in expected]
+    np.testing.assert_array_equal(found, np.sum(parts, axis=0))
+    assert np.any(found)
+    nothing = gradient().sums(MemoryRows(np.full((9, 3), np.nan), np.ones(9), drop_invalid=True), ask)[0]
+    np.testing.assert_array_equal(nothing, np.zeros_like(found))
+
+
+@EVERY
+@pytest.mark.parametrize("likelihood", LIKELIHOODS)
+@pytest.mark.parametrize("constant", [None, 0.75])
+def test_the_same_bits_in_any_pieces_and_any_order(name, likelihood, constant):
+    holes, order = np.where(rng.random(X.shape) < 0.01, np.nan, X), rng.permutation(len(X))
+    at, ask = gradient(likelihood, constant), ASKS[name]
+    expected = at.sums(MemoryRows(holes, Y, drop_invalid=True), ask)[0]
+    for rows in (
+        MemoryRows(holes, Y, drop_invalid=True, block=2),
+        MemoryRows(holes, Y, drop_invalid=True, block=13),
+        MemoryRows(holes[order], Y[order], drop_invalid=True, block=1000),
+        MemoryRows(np.asfortranarray(holes), Y, drop_invalid=True),
+    ):
+        np.testing.assert_array_equal(at.sums(rows, ask)[0], expected)
+
+
+@pytest.mark.parametrize("levels", [(1.0,), (0.5, 1.0), (0.1, 0.4, 3.0, 40.0)])
+def test_bands_add_up_to_the_gradient_cut_at_the_last_level(levels):
+    z, r = plain(X, Y)
+    norm = np.linalg.norm(z, axis=1) * np.abs(r)
+    bands = gradient().sums(MemoryRows(X, Y), Bands(levels))[0]
+    whole = (z * (r * np.minimum(1.0, levels[-1] / norm))[:, None]).sum(axis=0)
+    np.testing.assert_allclose(bands.sum(axis=0), whole, rtol=1e-6, atol=1e-6 * levels[-1])
+    for low, high, band in zip((0.0, *levels), levels, bands, strict=False):  # and each is what lies between its ends
+        between = (z * (r * np.clip(norm - low, 0.0, high - low) / norm)[:, None]).sum(axis=0)
+        np.testing.assert_allclose(band, between, rtol=1e-6, atol=1e-6 * levels[-1])
+
+
+def test_the_other_sums_are_those_of_the_book():
+    z, r = plain(X, Y)
+    size = np.linalg.norm(z, axis=1)
+    norm = size * np.abs(r)
+    edges = (0.5, 1.0, 2.0, 16.0)
+    asks = Beyond(2.0), Norms(edges), Curvature(24.0), Curvature(24.0, below=3.0), Spread(5.0)
+    beyond, counts, curvature, inside, spread = gradient().sums(MemoryRows(X, Y), *asks)
+    assert beyond == np.sum(norm > 2.0)
+    assert counts.tolist() == np.histogram(norm, [0.0, *edges[:-1], np.inf])[0].tolist()
+    cut = z * np.minimum(1.0, np.sqrt(24.0) / size)[:, None]
+    v = z * (r * np.minimum(1.0, 5.0 / norm))[:, None]
+    near = {"rtol": 1e-4, "atol": 1e-4 * len(X)}
+    np.testing.assert_allclose(curvature, cut.T @ cut, **near)
+    np.testing.assert_allclose(inside, cut[norm <= 3.0].T @ cut[norm <= 3.0], **near)
+    np.testing.assert_allclose(spread, v.T @ v, **near)
