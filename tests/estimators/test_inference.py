@@ -21,7 +21,8 @@ def test_summary_reads_like_lm():
     for word in ("Estimate", "Std. Error", "Pr(>|z|)", "age", "dose", "weight", "(Intercept)", "Signif. codes"):
         assert word in text
     assert "(1, 1e-05)-differentially private" in text
-    assert "roughly symmetric errors" in text
+    assert "as long as large errors\nbecome rare" in text
+    assert "of them reach beyond the bounds" in text
     assert repr(summary) == text
     assert summary.intervals.shape == (4, 2)
     assert "NOT PRIVATE" in str(eptr.LinearRegression(1.0, 1e-5, 3.0, 5.0, random_state=0).fit(X, y).summary())

@@ -13,6 +13,11 @@ from ..replay import neighbours, spent
 MODELS = [
     *(e.example(1.5, 2.0, [0, 1, 2], epsilon=1.0, delta=1e-3) for e in OURS if e.variant == "refined"),
     eptr.LinearRegression(1.0, 1e-3, x_bound="private", y_bound="private"),
+    eptr.LinearRegression(1.0, 1e-3, x_range=(-1, 2), y_range=(-1, 3)),
+    eptr.LinearRegression(1500.0, 0.5, x_bound=1.5, y_bound=2.0),  # bands
+    eptr.LinearRegression(1501.0, 0.5, x_range=(-1, 2), y_range=(-1, 3)),
+    eptr.LinearRegression(1502.0, 0.5, x_bound=1.5, y_bound=2.0, symmetric_errors=True),
+    eptr.LinearRegression(4000.0, 0.5, x_bound=1.5, y_bound=2.0),  # a warm start
     eptr.BayesClassifier(30.0, 0.1, x_bound=1.5, classes=[0, 1, 2]),  # clear data: one pass
     eptr.KernelRegressor(1.0, 1e-3, domain=(-1.5, 1.5), y_bound=2.0, bandwidth=0.4, trend="linear"),
 ]

@@ -6,20 +6,26 @@ import pytest
 import eptr
 from eptr.estimators.bayes.bounds import class_sums
 from eptr.estimators.linear.bounds import moments
-from eptr.estimators.linear.refined import refined_fit
-from eptr.privacy.claim import Cost
-from eptr.privacy.spending import Spending
-from eptr.privacy.unit import Unit
 from eptr.rows.memory import MemoryRows
 
 
-def refined(rows):
-    spending = Spending(Cost(1.0, 1e-2, "gaussian", 0.5), Unit(), rows, random_state=3)
-    return refined_fit(rows, 2.0, 3.0, 0.7, spending).coefficients
+def refined(**settings):
+    def fitted(rows):
+        with pytest.warns(eptr.NotPrivateWarning):
+            return eptr.LinearRegression(1.0, 1e-2, random_state=3, **settings).fit(rows, None).fitted_.centre
+
+    return fitted
+
+
+STATISTICS = [
+    refined(x_bound=2.0, y_bound=3.0),
+    refined(x_range=(-4.0, 4.0), y_range=(-3.0, 5.0)),
+    lambda r: moments(r, 2.0, 3.0, 0.7).gram,
+]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("statistic", [refined, lambda r: moments(r, 2.0, 3.0, 0.7).gram])
+@pytest.mark.parametrize("statistic", STATISTICS)
 def test_same_bits_whatever_the_order_and_batching(dtype, statistic):
     rng = np.random.default_rng(0)
     x, y = (rng.standard_t(3, size=(5003, 4))).astype(dtype), rng.standard_t(3, size=5003)
