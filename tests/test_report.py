@@ -8,8 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from eptr import InputError
-from eptr.bounds import PublicBounds
+from eptr import InputError, LinearRegression
+from eptr.bounds import FileColumns, PublicBounds
 from eptr.estimators.catalogue import COMMANDS
 from eptr.files import FileModel, open_data, read_csv
 from eptr.report import render
@@ -81,11 +81,58 @@ def test_no_reply_is_reported_as_such(tmp_path):
 
 def test_slopes_are_in_the_units_of_the_data(tmp_path):
     model = fitted(tmp_path, "ols", epsilon=8.0)
-    age, income, middle = model.coefficients()
+    age, income, constant = model.coefficients()
     assert age.value == pytest.approx(0.3, abs=0.05)
     assert income.value == pytest.approx(0.1, abs=0.02)
-    assert middle.value == pytest.approx(20 + 0.3 * 54 + 10, abs=1.0)
+    assert constant.value == pytest.approx(20, abs=3.0)
     assert age.low < age.value < age.high
+
+
+def test_slopes_are_in_the_units_of_the_data_without_intervals_too(tmp_path):
+    model = fitted(tmp_path, "ols", epsilon=100.0, delta=1e-3, strategy="tight", c0=0.05)
+    slopes = [c.value for c in model.coefficients()]
+    table = {"age": np.array([20.0, 21.0, 20.0]), "income": np.array([0.0, 0.0, 1.0])}
+    one, older, richer = model.predict(table, "x")
+    np.testing.assert_allclose(slopes, [older - one, richer - one, one - 20.0 * slopes[0]], rtol=1e-9, atol=1e-9)
+    assert all(np.isnan([c.low, c.high]).all() for c in model.coefficients())
+    assert model.estimator.released_
+    assert "without intervals" in render(model)
+
+
+@pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
+def test_a_level_that_few_rows_have_is_named_and_the_others_are_as_sharp_as_without_it(tmp_path):
+    rng, n = np.random.default_rng(1), 30_000
+    table = {"sex": np.where(rng.random(n) < 0.5, "m", "f"), "age": rng.uniform(18, 90, n)}
+    y = 10.0 * (table["sex"] == "m") + 0.3 * table["age"] + 5 * rng.normal(size=n)
+    table["sex"][:10] = "x"
+    common = PublicBounds({"sex": ["f", "m"], "age": (18.0, 90.0)}, (-50.0, 100.0), None)
+    rare = PublicBounds({"sex": ["f", "m", "x"], "age": (18.0, 90.0)}, (-50.0, 100.0), None)
+    rest = {name: column[10:] for name, column in table.items()} | {"y": y[10:]}
+    few = FileModel.fit(table | {"y": y}, "ols", "y", rare, "t", random_state=0)
+    none = FileModel.fit(rest, "ols", "y", common, "t", random_state=0)
+    lines = {line[0]: line[1:] for line in few.table()[1:]}
+    assert lines["sex=x"] == ["too few rows to say", "", ""]
+    assert "sex=x" in str(few.estimator.summary())
+    widths = [{c.name: c.high - c.low for c in m.coefficients()} for m in (few, none)]
+    assert widths[0]["sex=m"] < 1.5 * widths[1]["sex=m"]
+    assert widths[0]["age"] < 1.5 * widths[1]["age"]
+    man = few.coefficients()[0]
+    assert man.low < 10.0 < man.high
+
+
+def test_a_model_that_an_earlier_version_fitted_to_scaled_columns_still_predicts(tmp_path):
+    """Then ranges were mapped to [-1, 1] before the fit; its coefficients are shown in the units of the data."""
+    data, _, _ = written(tmp_path, "ols")
+    bounds = PublicBounds({"age": (18.0, 90.0), "income": (0.0, 200.0)}, (0.0, 100.0), None)
+    scaled = FileColumns(bounds, "score", "people.csv", drop=False).read(read_csv(data))
+    old = LinearRegression(8.0, x_bound=bounds.radius(), y_bound=1.0).fit(*scaled)
+    model = FileModel.from_json(FileModel("ols", "score", 3000, bounds, old).to_json())
+    one, older = model.predict({"age": np.array([30.0, 31.0]), "income": np.array([50.0, 50.0])}, "x")
+    age, income, constant = model.coefficients()
+    assert one == pytest.approx(constant.value + 30.0 * age.value + 50.0 * income.value)
+    assert older - one == pytest.approx(age.value)
+    assert age.value == pytest.approx(0.3, abs=0.05)
+    assert "without intervals" in render(model)
 
 
 @pytest.mark.parametrize("kind", COMMANDS)
@@ -168,11 +215,9 @@ def csv_rows(tmp_path, *lines):
 
 
 def test_one_odd_cell_of_a_csv_file_spoils_its_own_row_alone(tmp_path):
-    from eptr.bounds import PublicBounds, ScaledColumns
-
-    layout = ScaledColumns(PublicBounds({"a": (0.0, 0.1)}, (0.0, 1.0), None), "t", "rows.csv", drop=True)
+    layout = FileColumns(PublicBounds({"a": (0.0, 0.1)}, (0.0, 1.0), None), "t", "rows.csv", drop=True)
     for odd in (b"\xff", b"x" * 200_000, b"1e308", b"n/a", b""):
-        x, y = layout.scaled(csv_rows(tmp_path, b"0.05,0.5", odd + b",0.5", b"0.1,1"))
+        x, y = layout.read(csv_rows(tmp_path, b"0.05,0.5", odd + b",0.5", b"0.1,1"))
         np.testing.assert_allclose(x[[0, 2], 0], [0.0, 1.0], atol=1e-12)
         np.testing.assert_array_equal(y, [0.0, 0.0, 1.0])
         assert np.isnan(x[1, 0]) or x[1, 0] > 1e100

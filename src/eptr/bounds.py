@@ -1,4 +1,4 @@
-"""What is known before seeing the data, from a TOML file, and columns scaled with it."""
+"""What is known before seeing the data, from a TOML file, and columns read with it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .rows.ingest import label, numbers
 from .rows.labels import Labels
 from .rows.table import cache_blocks, plain_column
 
-__all__ = ["PublicBounds", "ScaledColumns", "is_range", "level_codes", "plain_columns"]
+__all__ = ["FileColumns", "PublicBounds", "is_range", "level_codes", "plain_columns"]
 
 Array = NDArray[np.float64]
 
@@ -59,13 +59,13 @@ class PublicBounds:
         return cls(bounds, target, None if x_bound is None else float(x_bound), tuple(ignore))
 
     def names(self) -> list[str]:
-        """Names of the columns of the scaled matrix: one per number, one per level but the first."""
+        """Names of the columns of the matrix: one per number, one per level but the first."""
         return [
             n for name, b in self.columns.items() for n in ([name] if is_range(b) else [f"{name}={v}" for v in b[1:]])
         ]
 
-    def matrix(self, table: dict[str, NDArray[Any]], where: str, *, drop: bool = False) -> Array:
-        """Ranges mapped to [-1, 1] (values beyond are left to the estimator's own clipping), levels to 0 and 1.
+    def matrix(self, table: dict[str, NDArray[Any]], where: str, *, drop: bool = False, raw: bool = False) -> Array:
+        """Numbers as they are or with ranges mapped to [-1, 1] (what lies beyond is left to the estimator), levels as 0 and 1.
 
         A missing value or an undeclared level lies outside the domain: an error, or NaN in that row with ``drop``.
         """
@@ -73,10 +73,9 @@ class PublicBounds:
         parts = []
         for name, bound in self.columns.items():
             if is_range(bound):
-                low, high = bound
                 values = numbers(table[name])
                 known = np.isfinite(values)
-                parts.append(_scaled(values, low, high))
+                parts.append(values if raw else _scaled(values, *bound))
             else:
                 codes = level_codes(table[name], bound)
                 known = codes >= 0
@@ -96,8 +95,12 @@ class PublicBounds:
         if missing:
             raise InputError(no_column(f"{missing[0]!r}, which the bounds describe,", len(names), where))
 
+    def ranges(self) -> list[tuple[float, float]]:
+        """The ends of every column of the raw matrix; (0, 1) for a level."""
+        return [pair for b in self.columns.values() for pair in ([b] if is_range(b) else [(0.0, 1.0)] * (len(b) - 1))]
+
     def scales(self) -> list[tuple[float, float]]:
-        """(middle, half length) of every column of the matrix; (0, 1) for a level."""
+        """(middle, half length) of every column of the scaled matrix; (0, 1) for a level."""
         found: list[tuple[float, float]] = []
         for bound in self.columns.values():
             if is_range(bound):
@@ -131,13 +134,14 @@ class PublicBounds:
 
 
 @dataclass(frozen=True, slots=True)
-class ScaledColumns:
-    """The layout of a file: columns scaled with the public bounds, and the target scaled or coded with them, too."""
+class FileColumns:
+    """The layout of a file: columns and the target, raw or scaled with the public bounds; or a target coded with them."""
 
     bounds: PublicBounds
     target: str
     where: str
     drop: bool
+    raw: bool = False
 
     @property
     def columns(self) -> list[str]:
@@ -151,17 +155,18 @@ class ScaledColumns:
     def classes(self) -> NDArray[Any] | None:
         return None if is_range(self.bounds.target) else np.unique(np.array(self.bounds.target))
 
-    def scaled(self, table: dict[str, NDArray[Any]]) -> tuple[Array, NDArray[Any]]:
+    def read(self, table: dict[str, NDArray[Any]]) -> tuple[Array, NDArray[Any]]:
         """The matrix and the target of some rows."""
-        X = self.bounds.matrix(table, self.where, drop=self.drop)
+        X = self.bounds.matrix(table, self.where, drop=self.drop, raw=self.raw)
         if self.classes is not None:
             return X, level_codes(table[self.target], self.classes.tolist())
-        return X, _scaled(numbers(table[self.target]), *self.bounds.target)
+        y = numbers(table[self.target])
+        return X, y if self.raw else _scaled(y, *self.bounds.target)
 
     def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
         """As a pass over a table wants them."""
         for part in cache_blocks(batch.num_rows, self.n_features):
-            yield self.scaled(plain_columns(batch.slice(part.start, part.stop - part.start), self.columns))
+            yield self.read(plain_columns(batch.slice(part.start, part.stop - part.start), self.columns))
 
 
 def _scaled(values: Array, low: float, high: float) -> Array:

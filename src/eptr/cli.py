@@ -218,12 +218,12 @@ def plan(
     epsilon: Annotated[float, typer.Option()] = 1.0,
     delta: Annotated[float, typer.Option()] = 1e-6,
     strategy: Annotated[str, typer.Option(help="refined, tight or paper; all three if not given.")] = "",
-    x_bound: Annotated[float | None, typer.Option(help="Default sqrt(FEATURES): columns scaled to [-1, 1].")] = None,
+    x_bound: Annotated[float | None, typer.Option(help="Of a row; default: columns with range [-1, 1].")] = None,
     y_bound: Annotated[float, typer.Option()] = 1.0,
 ) -> None:
     """Noise and chance of a reply before any data are touched.
 
-    For columns scaled to [-1, 1] and a target within Y_BOUND; FEATURES counts columns after encoding levels. The noise of a
+    For columns with range [-1, 1] and a target within Y_BOUND; FEATURES counts columns after encoding levels. The noise of a
     refined fit assumes that the columns can be told apart: a design with weak directions has more.
     """
     from .errors import InputError
@@ -234,7 +234,9 @@ def plan(
         raise InputError(f"--strategy must be refined, tight or paper, got {strategy!r}.")
     radius = features**0.5 if x_bound is None else x_bound
     for entrant in entrants:
-        settings = {"domain": (-1, 1), "bandwidth": 0.2} if "bandwidth" in entrant.needs else {}
+        settings: dict[str, Any] = {"domain": (-1, 1), "bandwidth": 0.2} if "bandwidth" in entrant.needs else {}
+        if entrant.takes_ranges and x_bound is None:
+            settings = {"x_bound": None, "x_range": (-1, 1), "y_bound": None, "y_range": (-y_bound, y_bound)}
         print(entrant.example(radius, y_bound, epsilon=epsilon, delta=delta, **settings).plan(n, features))
 
 

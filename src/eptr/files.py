@@ -1,4 +1,4 @@
-"""Files in, models out: open a table, scale it with its public bounds, fit, and store a model that knows its columns."""
+"""Files in, models out: open a table, read it with its public bounds, fit, and store a model that knows its columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .bounds import PublicBounds, ScaledColumns, is_range, plain_columns
+from .bounds import FileColumns, PublicBounds, is_range, plain_columns
 from .catalogue import from_json
 from .errors import DomainError, InputError, no_column
 from .estimators.catalogue import Entrant, commanded
@@ -31,6 +31,7 @@ __all__ = ["FileModel", "open_data", "read_csv"]
 Array = NDArray[np.float64]
 Data = dict[str, NDArray[Any]] | Table
 SCHEMA = "eptr-file/1"
+MANY_OUTSIDE = 0.05  # rows beyond the ranges that a reader should hear of
 
 
 @contextmanager
@@ -81,9 +82,9 @@ def plain(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A slope in the units of the data, its 95 % interval (NaN if not known), and half of the column's range.
+    """A coefficient in the units of the data, its 95 % interval (NaN if not known), and half of the column's range.
 
-    An interval wider than anything the target's range allows says nothing: the slope is then not ``determined``.
+    It is not ``determined`` if the rows are too few to say.
     """
 
     name: str
@@ -94,9 +95,9 @@ class Coefficient:
     determined: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileModel:
-    """A fitted estimator together with the columns and public scales it was fitted on."""
+    """A fitted estimator together with the columns and public bounds it was fitted on."""
 
     kind: str
     target: str
@@ -106,8 +107,9 @@ class FileModel:
 
     @classmethod
     def fit(cls, data: Data, kind: str, target: str, bounds: PublicBounds, where: str, **settings: Any) -> FileModel:
-        """Check names, scale with the public bounds, fit."""
-        entrant = commanded(kind)[0]
+        """Check names, read with the public bounds, fit."""
+        entrants = commanded(kind)
+        entrant = next((e for e in entrants if e.variant == settings.get("strategy")), entrants[0])
         labelled = entrant.task == "classification"
         names = list(data) if isinstance(data, dict) else data.columns
         if target not in names:
@@ -130,16 +132,27 @@ class FileModel:
             raise InputError(f"[target] must have {what} for model {kind!r}.")
         bounds.find(names, where)
         drop = settings.get("invalid") == "drop"
-        layout = ScaledColumns(bounds, target, where, drop)
+        layout = FileColumns(bounds, target, where, drop, raw=entrant.takes_ranges)
         estimator = _estimator(entrant, bounds, settings)
         in_memory = isinstance(data, dict)
         rows: Engine = _CsvRows(data, layout, drop) if in_memory else TableRows(data, layout, drop_invalid=drop)  # type: ignore[arg-type]
+        rows.names = bounds.names() if layout.raw else None
         return cls(kind, target, rows.n, bounds, estimator.fit(rows, None))
 
     @property
     def entrant(self) -> Entrant:
         """What the catalogue says of its kind."""
         return commanded(self.kind)[0]
+
+    @property
+    def raw(self) -> bool:
+        """Whether it was fitted on columns as they are, with their ranges."""
+        return getattr(self.estimator, "x_range", None) is not None
+
+    @cached_property
+    def summary(self) -> Any:
+        """The estimator's own table, where it has one in the units of the data."""
+        return self.estimator.summary() if self.raw else None
 
     def predict(self, data: Data, where: str) -> NDArray[Any]:
         """Predictions in the units of the target; extra columns and the target itself are ignored."""
@@ -152,27 +165,34 @@ class FileModel:
         return np.concatenate(parts)
 
     def _predicted(self, table: dict[str, NDArray[Any]], where: str) -> NDArray[Any]:
-        found = self.estimator.predict(self.bounds.matrix(table, where))
+        X = self.bounds.matrix(table, where, raw=self.raw)
+        if self.raw:
+            return np.asarray(self.estimator._predict(X))
+        found = self.estimator.predict(X)
         if self.entrant.task == "classification":
             return np.asarray(found)
         low, high = self.bounds.target
         return np.asarray(0.5 * (low + high) + 0.5 * (high - low) * found)
 
     def coefficients(self) -> list[Coefficient]:
-        """Of a linear fit, in the units of the data; last the value in the middle of all ranges."""
-        estimator, (low, high) = self.estimator, self.bounds.target
-        half, names, scales = 0.5 * (high - low), self.bounds.names(), self.bounds.scales()
-        unknown = np.full((len(names) + 1, 2), math.nan)
-        spans = estimator.conf_int() if hasattr(estimator, "covariance_") else unknown
-        found = []
-        for j, (name, (_, reach)) in enumerate(zip(names, scales, strict=True)):
-            unit = half / reach
-            value, ends = float(estimator.coef_[j]) * unit, [float(v) * unit for v in spans[j]]
-            found.append(Coefficient(name, value, ends[0], ends[1], reach, not spans[j, 1] - spans[j, 0] > 4.0))
-        middle = 0.5 * (low + high)
-        ends = [middle + half * float(v) for v in spans[-1]]
-        known, value = not spans[-1, 1] - spans[-1, 0] > 4.0, middle + half * estimator.intercept_
-        return [*found, Coefficient(f"{self.target} at the middle", value, ends[0], ends[1], 0.0, known)]
+        """Of a linear fit, in the units of the data; the intercept last."""
+        scales = self.bounds.scales()
+        reaches = [*(half for _, half in scales), 0.0]
+        table = self.summary
+        if table is not None:
+            return [
+                Coefficient(name, float(value), float(low), float(high), reach, not unknown)
+                for name, value, (low, high), reach, unknown in zip(
+                    table.names, table.estimates, table.intervals, reaches, table.undetermined, strict=True
+                )
+            ]
+        low, high = self.bounds.target
+        half = 0.5 * (high - low)
+        slopes = [half / reach * float(v) for v, (_, reach) in zip(self.estimator.coef_, scales, strict=True)]
+        middles = [middle for middle, _ in scales]
+        constant = 0.5 * (low + high) + half * self.estimator.intercept_ - float(np.dot(slopes, middles))
+        found = zip([*self.bounds.names(), "(Intercept)"], [*slopes, constant], reaches, strict=True)
+        return [Coefficient(name, value, math.nan, math.nan, reach) for name, value, reach in found]
 
     def table(self) -> list[list[str]]:
         """The released numbers in the units of the data, a header first; empty for a function."""
@@ -183,7 +203,7 @@ class FileModel:
         rows = [["column", "slope", "2.5 %", "97.5 %"]]
         for c in self.coefficients():
             ends = [f"{v:.5g}" for v in (c.low, c.high) if not math.isnan(v)] or ["", ""]
-            rows.append([c.name, *([f"{c.value:.5g}", *ends] if c.determined else ["not determined", "", ""])])
+            rows.append([c.name, *([f"{c.value:.5g}", *ends] if c.determined else ["too few rows to say", "", ""])])
         return rows
 
     def _means_table(self) -> list[list[str]]:
@@ -198,16 +218,16 @@ class FileModel:
 
     def caution(self) -> str:
         """What a reader of intervals must know, where there are some."""
-        return CAUTION if hasattr(self.estimator, "covariance_") else ""
+        return "" if self.summary is None else " ".join(self.summary.caution.split())
 
     def warnings(self) -> list[str]:
-        """What a reader of the estimate should know, from public numbers alone."""
+        """What a reader of the estimate should know, from released and public numbers alone."""
         release, found = self.estimator.release_, []
-        noisy = getattr(self.estimator, "noisy_directions_", 0)
-        if noisy:
+        if self.summary is not None and self.summary.corrected is False:
+            found.append(self.caution())
+        if self.summary is not None and self.summary.outside > MANY_OUTSIDE:
             found.append(
-                f"{noisy} direction(s) of the design are mostly privacy noise: some slopes cannot be told apart. Tighter "
-                "ranges in the bounds file (or x_bound), more rows, a larger epsilon or fewer columns help."
+                f"About {self.summary.outside:.0%} of the rows reach beyond a range and were moved to its edge."
             )
         if release.delta > 1.0 / self.rows:
             advice = f"Use {0.01 / self.rows:.1g} or less."
@@ -237,20 +257,20 @@ class FileModel:
 
 
 class _CsvRows(Engine):
-    """The columns of a CSV file, scaled in the first pass: what is wrong with them is found there, as everywhere."""
+    """The columns of a CSV file, read in the first pass: what is wrong with them is found there, as everywhere."""
 
-    def __init__(self, data: dict[str, NDArray[Any]], layout: ScaledColumns, drop_invalid: bool) -> None:
+    def __init__(self, data: dict[str, NDArray[Any]], layout: FileColumns, drop_invalid: bool) -> None:
         self.data, self.layout, self.drop_invalid = data, layout, drop_invalid
         self.n, self.n_features = len(data[layout.target]), layout.n_features
         self.classes, self.target = layout.classes, target_kind(layout.target, layout.classes)
 
     @cached_property
-    def _scaled(self) -> MemoryRows:
-        return MemoryRows(*self.layout.scaled(self.data), drop_invalid=self.drop_invalid)
+    def _read(self) -> MemoryRows:
+        return MemoryRows(*self.layout.read(self.data), drop_invalid=self.drop_invalid)
 
     def _partials(self, task: Pass) -> Iterable[Partial]:
         try:
-            return self._scaled._partials(task)
+            return self._read._partials(task)
         except DomainError as error:
             return [(None, 0, 0.0, str(error))]
 
@@ -276,11 +296,13 @@ def _in_order(one: tuple[list[Any], str], two: tuple[list[Any], str]) -> tuple[l
 
 
 def _estimator(entrant: Entrant, bounds: PublicBounds, settings: dict[str, Any]) -> Any:
-    """For columns and targets on [-1, 1], where a share of a range is twice that long."""
+    """For raw columns with their ranges, or columns and targets on [-1, 1], where a share of a range is twice that long."""
     whole = entrant.task == "function"
     if whole and any(not is_range(b) for b in bounds.columns.values()):
         raise InputError(f"{entrant.title.lower()} needs numbers in every column; leave out columns with levels.")
     share = settings.pop("bandwidth", 0.1)
+    if entrant.takes_ranges:
+        return entrant.make(x_range=bounds.ranges(), y_range=bounds.target, **settings)
     needs = {"bandwidth": 2.0 * share} if "bandwidth" in entrant.needs else {}
     return entrant.example(1.0 if whole else bounds.radius(), 1.0, list(bounds.target), **needs, **settings)
 

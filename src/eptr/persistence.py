@@ -90,12 +90,14 @@ def _encode(value: Any) -> Any:
     if isinstance(value, Release):
         content = {k: _encode(getattr(value, k)) for k in value.__slots__ if k != "cost"}
         return {"release": content, "cost": {k: getattr(value.cost, k) for k in value.cost.__slots__}}
+    if isinstance(value, dict):
+        return {"dict": [[key, _encode(v)] for key, v in value.items()]}
     if isinstance(value, (tuple, list)):
         return {"tuple" if isinstance(value, tuple) else "list": [_encode(v) for v in value]}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise InputError(
-        f"cannot store a {type(value).__name__} in JSON; use plain numbers, strings, lists and arrays as settings."
+        f"cannot store a {type(value).__name__} in JSON; use plain numbers, strings, lists, dicts and arrays as settings."
     )
 
 
@@ -114,6 +116,8 @@ def _decode(value: Any) -> Any:
         return Release(**{k: _decode(v) for k, v in value["release"].items()}, cost=Cost(**value["cost"]))
     if "tuple" in value:
         return tuple(_decode(v) for v in value["tuple"])
+    if "dict" in value:
+        return {key: _decode(v) for key, v in value["dict"]}
     return [_decode(v) for v in value["list"]]
 
 

@@ -83,9 +83,10 @@ def _estimates(model: FileModel) -> list[str]:
 
 def _coefficients(model: FileModel) -> list[str]:
     found = model.coefficients()
-    known = bool(model.caution())
+    known = model.summary is not None
     note = f"Slopes per unit of the column. Intervals count sampling error and privacy noise. {model.caution()}"
-    note = note if known else "This strategy releases no uncertainty; strategy “refined” does."
+    if not known:
+        note = "Slopes per unit of the column, without intervals: strategy “refined” of this version releases them."
     slopes = [c for c in found if c.reach and c.determined]
     names = [c.name for c in slopes]
 
@@ -156,9 +157,16 @@ def _bounds(model: FileModel) -> str:
     rows = []
     for name, bound in [*model.bounds.columns.items(), (f"{model.target} (target)", model.bounds.target)]:
         rows.append([name, f"{bound[0]:g} … {bound[1]:g}" if isinstance(bound, tuple) else ", ".join(bound)])
-    note = "<p class='note'>Values beyond a range are cut or weighted down, and so are rows longer than the bound.</p>"
-    norm = [["norm of a scaled row", f"{model.bounds.radius():.4g}"]] if model.entrant.task != "function" else []
-    return _table([["column", "declared"], *rows, *norm]) + note
+    edge, shorter = (
+        "Values beyond a range are moved to its edge.",
+        "Values beyond a range and rows beyond the norm are cut.",
+    )
+    norm = (
+        []
+        if model.raw or model.entrant.task == "function"
+        else [["norm of a scaled row", f"{model.bounds.radius():.4g}"]]
+    )
+    return _table([["column", "declared"], *rows, *norm]) + f"<p class='note'>{shorter if norm else edge}</p>"
 
 
 def _price(model: FileModel) -> str:

@@ -11,6 +11,7 @@ from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -136,6 +137,20 @@ def test_json_round_trip_is_exact(estimator):
     assert again.to_json() == model.to_json()
     assert json.loads(model.to_json())["schema"] == "eptr-model/2"
     assert again.release_.epsilon == model.release_.epsilon
+
+
+@pytest.mark.parametrize("x_range", [(-2, 2), [(-2, 2), (-3.0, 3)], {"a": (-2, 2), "b": (-3, 3)}], ids=type)
+def test_ranges_and_intervals_are_stored_with_a_model(x_range):
+    X, y = rows()
+    model = eptr.LinearRegression(2.0, x_range=x_range, y_range=(-4, 4)).fit(pd.DataFrame(X, columns=["a", "b"]), y)
+    again = eptr.from_json(model.to_json())
+    assert again.x_range == x_range
+    assert str(again.summary()) == str(model.summary())
+    np.testing.assert_array_equal(again.conf_int(0.8), model.conf_int(0.8))
+    assert again.undetermined_.dtype == bool
+    assert again.to_json() == model.to_json()
+    later = again.set_params(random_state=0).fit(pd.DataFrame(X, columns=["a", "b"]), y)
+    assert later.n_features_in_ == 2
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ class Entrant:
     needs: Mapping[str, Any] = field(default_factory=dict)  # settings of its own
     exposed: Mapping[str, Any] = field(default_factory=dict)  # settings under which an attack on few rows sees most
     takes_bounds: bool = True
+    takes_ranges: bool = False  # of raw columns and of y, instead of bounds
     command: str = ""  # what the command line calls it
     title: str = ""  # what a report calls it
     panel: str = ""  # what a report shows: "coefficients", "means" or "function"
@@ -58,7 +59,11 @@ class Entrant:
 
 
 def _strategies(estimator: Any, task: str, **more: Any) -> list[Entrant]:
-    return [Entrant(estimator, strategy, task, **more) for strategy in estimator.strategies]
+    ranges = hasattr(estimator, "x_range")
+    return [
+        Entrant(estimator, strategy, task, takes_ranges=ranges and strategy == "refined", **more)
+        for strategy in estimator.strategies
+    ]
 
 
 OURS = [
