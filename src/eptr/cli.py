@@ -234,10 +234,14 @@ def plan(
         raise InputError(f"--strategy must be refined, tight or paper, got {strategy!r}.")
     radius = features**0.5 if x_bound is None else x_bound
     for entrant in entrants:
-        settings: dict[str, Any] = {"domain": (-1, 1), "bandwidth": 0.2} if "bandwidth" in entrant.needs else {}
+        settings: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
+        if "bandwidth" in entrant.needs:
+            settings |= {"domain": (-1, 1), "bandwidth": 0.2}
         if entrant.takes_ranges and x_bound is None:
-            settings = {"x_bound": None, "x_range": (-1, 1), "y_bound": None, "y_range": (-y_bound, y_bound)}
-        print(entrant.example(radius, y_bound, epsilon=epsilon, delta=delta, **settings).plan(n, features))
+            planned = entrant.make(x_range=(-1, 1), y_range=(-y_bound, y_bound), **settings)
+        else:
+            planned = entrant.example(radius, y_bound, **settings)
+        print(planned.plan(n, features))
 
 
 @app.command()

@@ -1,0 +1,96 @@
+"""The engine of refined fits: its shares, its passes over the rows, and where it ends."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import eptr
+from eptr.estimators.descent import Descent, levels, schedule
+from eptr.estimators.tail import Tail
+from eptr.rows.memory import MemoryRows
+
+MU = [0.02, 0.25, 1.0, 30.0]
+
+
+@pytest.mark.parametrize("mu", MU)
+@pytest.mark.parametrize("n", [50, 3000, 10**6])
+@pytest.mark.parametrize("p", [1, 4, 40])
+@pytest.mark.parametrize(("symmetric", "warm"), [(False, False), (True, False), (False, True), (True, True)])
+def test_shares_add_up_to_what_is_left(n, p, mu, symmetric, warm):
+    plan = schedule(n, p, mu, 0.83, symmetric=symmetric, warm=warm)
+    parts = [*plan.steps, *plan.passes, plan.norms, plan.curvature, plan.spread, plan.track]
+    assert all(part >= 0.0 for part in parts)
+    if plan.banded or not warm:
+        assert math.fsum(parts) == pytest.approx(0.83, rel=1e-12)
+    assert plan.banded == (schedule(n, p, mu, 1.0).outside < 0.03 * n)
+
+
+def test_more_rows_mean_fewer_steps_and_fewer_rows_beyond_the_last_level():
+    plans = [schedule(n, 4, 0.25, 1.0) for n in (100, 5000, 30_000, 10**6)]
+    assert [plan.banded for plan in plans] == [False, True, True, True]
+    assert len(plans[1].steps) > len(plans[2].steps) >= len(plans[3].steps)
+    shares = [plan.outside / n for plan, n in zip(plans, (100, 5000, 30_000, 10**6), strict=True)]
+    assert shares == sorted(shares, reverse=True)
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """How often a fit reads the rows."""
+    count, one = [], MemoryRows.sum
+
+    def counted(self, fn):
+        count.append(fn)
+        return one(self, fn)
+
+    monkeypatch.setattr(MemoryRows, "sum", counted)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("settings", "most"),
+    [
+        ({"x_bound": 3.0, "y_bound": 8.0}, 3),
+        ({"x_range": (-5, 5), "y_range": (-8, 8)}, 4),
+        ({"x_bound": 3.0, "y_bound": 8.0, "symmetric_errors": True}, 2),
+    ],
+)
+def test_clear_data_are_read_three_times(settings, most, passes):
+    """sqrt(n) mu > 300: moments, sizes of gradients, gradients. Ranges cost one more, symmetric errors one less."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 2))
+    y = X @ [1.0, -1.0] + rng.normal(size=20_000)
+    assert math.sqrt(20_000) * eptr.gaussian_mu(20.0, 1e-6) > 300
+    model = eptr.LinearRegression(20.0, 1e-6, random_state=0, **settings).fit(X, y)
+    assert len(passes) == most
+    np.testing.assert_allclose(
+        model.coef_, np.linalg.lstsq(np.c_[X, np.ones(20_000)], y, rcond=None)[0][:2], atol=0.004
+    )
+
+
+def test_levels_go_down_by_halves_from_one_that_few_rows_exceed():
+    edges = 2.0 ** (np.arange(28) / 2.0)
+    size = np.exp(np.random.default_rng(0).normal(size=100_000)) * 20.0
+    counts = np.bincount(np.minimum(np.searchsorted(edges, size), 27), minlength=28).astype(float)
+    found = levels(Tail(edges, counts, 5.0), 100.0, len(size))
+    assert len(found) >= 2
+    np.testing.assert_allclose(np.diff(np.log2(found)), 1.0)
+    assert 30 < np.sum(size > found[-1]) < 300
+    assert found[0] >= 0.5 * np.quantile(size, 0.85)
+
+
+@pytest.mark.parametrize(
+    ("bands", "variance", "kept"),
+    [
+        ([[1.0, 0.0], [0.5, 0.0], [0.3, 0.0]], [1e-4] * 3, 3),
+        ([[1.0, 0.0], [0.5, 0.0], [0.01, 0.0]], [1e-4, 1e-4, 1e-2], 2),
+        ([[1.0, 0.0], [0.01, 0.0], [0.01, 0.0]], [1e-4, 1e-2, 1e-2], 1),
+        ([[1.0, 0.0], [0.01, 0.0], [0.9, 0.0]], [1e-4, 1e-2, 1e-2], 3),  # what lies beyond a dull band may count
+    ],
+)
+def test_bands_are_kept_as_long_as_they_tell_more_than_noise(bands, variance, kept):
+    descent = object.__new__(Descent)
+    descent.p = 2
+    assert descent.worth_keeping(np.array(bands), np.array(variance)) == kept
