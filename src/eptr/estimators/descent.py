@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..privacy.contribution import Ball
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
-from .gradient import Bands, Beyond, Curvature, Gradient, Likelihood, Norms, Spread
+from .gradient import Bands, Beyond, Curvature, Gradient, Likelihood, Norms, Slope, Spread
 from .tail import RATIO, Tail
 from .whitening import Whitening, repaired
 
@@ -39,6 +39,7 @@ TRACK_TARGET, TRACK_RATE = 0.6, 2.0  # ... or, where noise rules, at a length th
 LEVERAGE = 6.0  # w z'z is cut at this multiple of p
 CURVATURE_NOISE = 0.15  # largest noise at which the released curvature is worth using
 CURVATURES = (0.7, 3.0)
+SLOPE = 0.3  # least mean derivative of a step of symmetric errors
 EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
 UNSEEN = (
     0.25  # what may lie beyond it, in units of the last band, at OUTSIDE/(n mu) sqrt(p) = .002, growing as its root
@@ -56,9 +57,15 @@ class Schedule:
     steps: tuple[float, ...]  # share of each
     norms: float
     curvature: float
+    clear: bool  # whether it can be a matrix
     spread: float
     track: float
     passes: tuple[float, float]  # the first is left out from a good start
+
+    @property
+    def moves(self) -> int:
+        """How often the estimate moves; a start from the normal equations counts as one."""
+        return max(len(self.steps), 1) + sum(share > 0.0 for share in self.passes)
 
 
 def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False, warm: bool = False) -> Schedule:
@@ -69,7 +76,7 @@ def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False
     if symmetric:
         outside = n * min(SYMMETRIC_MOST, SYMMETRIC / (math.sqrt(n) * mu))
     clear = math.sqrt(2.0) * LEVERAGE * p * math.sqrt(p) / (mu * math.sqrt(CURVATURE_SHARE) * n) < CURVATURE_NOISE
-    norms, curvature = (NORMS_SHARE, CURVATURE_SHARE * clear) if banded else (0.0, 0.0)
+    norms, curvature = (NORMS_SHARE, CURVATURE_SHARE * (clear or symmetric)) if banded else (0.0, 0.0)
     track = 0.0 if banded else TRACK_SHARE
     rest = share - norms - curvature - SPREAD_SHARE - track
     count = 0 if warm else round(STEPS + STEPS_MORE * math.sqrt(few)) if banded else STEPS_NOISY
@@ -78,7 +85,7 @@ def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False
     steps = tuple(map(float, stepping * weights / np.sum(weights))) if count else ()
     final = rest - stepping if banded else 0.0
     passes = (0.0, final) if symmetric or warm else (FIRST * final, (1.0 - FIRST) * final)
-    return Schedule(outside, banded, symmetric, steps, norms, curvature, SPREAD_SHARE, track, passes)
+    return Schedule(outside, banded, symmetric, steps, norms, curvature, clear, SPREAD_SHARE, track, passes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +193,14 @@ class Descent:
     def finish_symmetric(self, phi: Array, level: float) -> Solution:
         """One more pass, cut at ``level``: what is cut off cancels, if errors are symmetric. proof: bands"""
         bands, spread = Bands((level,)), Spread(level)
-        bend = [Curvature(LEVERAGE * self.p, level)] if self.plan.curvature else []
-        (step, variance), outer, *curvature = self.bands(phi, bands, self.plan.passes[1], spread, *bend)
-        inverse, moment = self.inverse(bend, curvature), self.outer(spread, outer) / self.n
+        bend: Curvature | Slope = Curvature(LEVERAGE * self.p, level) if self.plan.clear else Slope(level)
+        (step, variance), outer, total = self.bands(phi, bands, self.plan.passes[1], spread, bend)
+        if isinstance(bend, Curvature):
+            inverse = self.inverse([bend], [total])
+        else:
+            slope = 2.0 * float(self.spending.noisy(total, bend.contributions(self.p)[0], self.plan.curvature)) / self.n
+            inverse = np.eye(self.p) / min(max(slope, SLOPE), 1.0)  # proof: curvature
+        moment = self.outer(spread, outer) / self.n
         middle = moment / self.n + float(variance[0]) * np.eye(self.p)
         square = float(np.trace(inverse @ moment @ inverse.T)) / self.p
         return Solution(

@@ -29,7 +29,8 @@ Array = NDArray[np.float64]
 
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 COLUMNS_SHARE = 0.04  # on means and second moments of raw columns
-GRAM_SHARE = (0.05, 0.10)  # with many rows, and with few
+GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a step miss by GRAM_NOISE of its way
+GRAM_NOISE = 0.35
 SQUARE_SHARE, OUTSIDE_SHARE = 0.02, 0.005  # on y'y, and on the number of rows beyond the bounds
 WARM, CROSS_SHARE = 300.0, 0.05  # from this sqrt(n) mu the noisy normal equations are a good start
 WARM_CLIP = 3.0  # symmetric errors: one step from there, clipped at this multiple of sqrt(p sigma^2)
@@ -71,7 +72,8 @@ class Refined(NoisySums):
         columns, seen = None, rows
         if public.x_range is not None:
             portion = left.within(COLUMNS_SHARE)
-            columns = standardise(rows, *public.x_range, low, high, portion, centred=public.fit_intercept)
+            mu = _effective(left.mu, left.unit)
+            columns = standardise(rows, *public.x_range, low, high, portion, centred=public.fit_intercept, mu=mu)
             public, left = (
                 replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features)),
                 left.within(1.0 - COLUMNS_SHARE),
@@ -82,24 +84,28 @@ class Refined(NoisySums):
         if columns is not None or public.y_range is not None:
             limit = public.y_bound * (1.0 if public.y_range is not None else REACH)
             seen = Standardised(rows, columns, centre, limit)
-        solution, whitening, outside = descend(seen, public, left, symmetric=public.symmetric, count=columns is None)
-        return _report(solution, whitening, columns, centre, outside, public)
+        solution, whitening, unknown, outside = descend(
+            seen, public, left, symmetric=public.symmetric, count=columns is None
+        )
+        return _report(solution, whitening, unknown, columns, centre, outside, public)
 
 
 def descend(
     rows: Rows, public: Problem, spending: Portion, *, symmetric: bool, count: bool = False
-) -> tuple[Solution, Whitening, float]:
+) -> tuple[Solution, Whitening, NDArray[np.bool_], float]:
     """From rows of about unit size to a solution in whitened coordinates."""
     n, p, bound = rows.n, public.numbers, public.y_bound
     mu = _effective(spending.mu, spending.unit)
     warm = math.sqrt(n) * mu > WARM
-    few = schedule(n, p, mu, 1.0).outside / n
-    gram_share = GRAM_SHARE[0] + (GRAM_SHARE[1] - GRAM_SHARE[0]) * min(1.0, few / 0.03)
+    outer = Outer(public.radius, p)
+    # For columns of unit size; the largest eigenvalue of the noise is about sd sqrt(2p).
+    wanted = (spending.scale(outer, 1.0) * math.sqrt(2.0 * p) / (GRAM_NOISE * n)) ** 2
+    gram_share = min(max(wanted, GRAM_SHARE[0]), GRAM_SHARE[1])
     spent = gram_share + SQUARE_SHARE + OUTSIDE_SHARE * count + CROSS_SHARE * warm
     plan = schedule(n, p, mu, 1.0 - spent, symmetric=symmetric, warm=warm)
 
     sums = moments(rows, public.x_bound, bound, public.constant, count=count)
-    outer, square_of_y = Outer(public.radius, p), Interval(0.0, bound**2)
+    square_of_y = Interval(0.0, bound**2)
     gram = spending.noisy(sums.gram, outer, gram_share)  # proof: gram
     square = float(spending.noisy(sums.square, square_of_y, SQUARE_SHARE))  # proof: square
     outside = 0.0
@@ -127,7 +133,7 @@ def descend(
         solution = descent.finish_symmetric(phi, WARM_CLIP * math.sqrt(p * rest))
     else:
         solution = descent.finish_symmetric(phi, descent.tail(phi)[0].level(plan.outside))
-    return solution, whitening, min(max(outside, 0.0), 1.0)
+    return solution, whitening, whitening.known(plan.moves, n) < KNOWN, min(max(outside, 0.0), 1.0)
 
 
 def _effective(mu: float, unit: Unit) -> float:
@@ -138,6 +144,7 @@ def _effective(mu: float, unit: Unit) -> float:
 def _report(
     solution: Solution,
     whitening: Whitening,
+    undetermined: NDArray[np.bool_],
     columns: Columns | None,
     centre: float,
     outside: float,
@@ -146,7 +153,6 @@ def _report(
     """Coefficients in the user's units; all of it post-processing."""
     slopes = public.n_features
     to_user = np.diag(public.scaling)
-    undetermined = whitening.known < KNOWN
     if columns is not None:
         to_user[range(slopes), range(slopes)] = 1.0 / columns.scale
         undetermined[:slopes] |= columns.too_few
