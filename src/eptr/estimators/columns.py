@@ -87,7 +87,8 @@ def standardise(
         return xp.sum(toward_zero(u, grid), axis=0), xp.sum(square, axis=0), xp.sum(xp.where(beyond, 1.0, 0.0))
 
     first, second, count = rows.sum(block)
-    curve = Shape(2.0 * math.sqrt(p) * (1.0 + 1e-9), math.hypot(1.0, BEND) * math.sqrt(p) * (1.0 + 1e-9))
+    root = math.sqrt(p) * (1.0 + 1e-12)
+    curve = Shape((2.0 + 3.0 * grid) * root, math.hypot(1.0, BEND) * root)
     share = 1.0 - OUTSIDE_SHARE
     noise = spending.scale(curve, share) / rows.n
     moments = spending.noisy(np.append(first, second), curve, share) / rows.n  # proof: moments
