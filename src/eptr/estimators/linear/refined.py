@@ -17,7 +17,8 @@ from ...rows.namespace import namespace
 from ..columns import Columns, Standardised, standardise
 from ..descent import Descent, Solution, schedule
 from ..gradient import REACH
-from ..quantile import RADIUS_SHARE, private_radius, row_norms, target_sizes
+from ..quantile import RADIUS_SHARE, private_radius, target_sizes
+from ..ranges import buy_ranges
 from ..strategy import NoisySums
 from ..whitening import Whitening, whiten
 from .bounds import moments
@@ -65,9 +66,8 @@ class Refined(NoisySums):
 
     def fit(self, rows: Rows, public: LeastSquares, spending: Spending) -> RegressionFitted:
         """Buy the bounds that are to be bought, then spend the rest on the descent."""
-        statistics = {"x_bound": row_norms, "y_bound": target_sizes}
-        bought: dict[str, Any] = {name: private_radius(rows, statistics[name], spending) for name in public.to_buy}
-        public, left = replace(public, **bought), spending.within(1.0 - RADIUS_SHARE * len(bought))
+        public, left = _bought(rows, public, spending)
+        stated = public.stated
         low, high = public.y_range or (-public.y_bound, public.y_bound)
         columns, seen = None, rows
         if public.x_range is not None:
@@ -87,7 +87,17 @@ class Refined(NoisySums):
         solution, whitening, unknown, outside = descend(
             seen, public, left, symmetric=public.symmetric, count=columns is None
         )
-        return _report(solution, whitening, unknown, columns, centre, outside, public)
+        return _report(solution, whitening, unknown, columns, centre, outside, public, stated)
+
+
+def _bought(rows: Rows, public: LeastSquares, spending: Spending) -> tuple[LeastSquares, Portion]:
+    """The problem with every bound in it, and what is left of the budget."""
+    count = len(public.to_buy)
+    if "y_bound" in public.to_buy:
+        public = replace(public, y_bound=private_radius(rows, target_sizes, spending))
+    if "x_bound" in public.to_buy:  # of every column: one bound for all would be that of the widest
+        public = replace(public, x_bound=None, x_range=buy_ranges(rows, spending, RADIUS_SHARE))
+    return public, spending.within(1.0 - RADIUS_SHARE * count)
 
 
 def descend(
@@ -149,6 +159,7 @@ def _report(
     centre: float,
     outside: float,
     public: LeastSquares,
+    stated: dict[str, Any],
 ) -> RegressionFitted:
     """Coefficients in the user's units; all of it post-processing."""
     slopes = public.n_features
@@ -170,7 +181,7 @@ def _report(
         value=shrunk,
         noise=noise,
         **public.named(shrunk),
-        **public.stated,
+        **stated,
         centre=beta,
         covariance=covariance,
         residual_scale=math.sqrt(solution.residual_square),
