@@ -9,7 +9,6 @@ E(y|x) a function of x'b.
 from __future__ import annotations
 
 import argparse
-import inspect
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -122,7 +121,7 @@ def falling(p):
 
 
 # Year of birth, years of schooling, height in cm: location, scale, and a range that every atlas gives.
-RAW = (np.array([1975.0, 13.0, 171.0]), np.array([14.0, 2.5, 9.0]), ((1920.0, 2010.0), (0.0, 22.0), (130.0, 220.0)))
+RAW = (np.array([1975.0, 13.0, 171.0]), np.array([14.0, 2.5, 9.0]), ((1900.0, 2030.0), (0.0, 25.0), (100.0, 250.0)))
 CLEAR = ((30_000, 1.0), (30_000, 4.0))
 SETTINGS = [
     Setting("normal errors", draw_normal, line, 6.0),
@@ -169,6 +168,7 @@ SETTINGS = [
         CLEAR,
         slopes=np.append(falling(16), [0.5, -0.5, 0.5, -0.5]),
         ones=(20, 40, 80, 300),
+        ranges=(np.zeros(20), np.ones(20), ((-5.0, 5.0),) * 16 + ((0.0, 1.0),) * 4),
     ),
     Setting("few rows, p=12", draw_normal, line, 7.0, ((500, 1.0), (500, 4.0)), slopes=falling(12)),
 ]
@@ -176,11 +176,10 @@ SETTINGS = [
 
 def ours(setting, epsilon, seed, **more):
     """Our fit as a user would set it up: public ranges for raw columns where it takes them, else a bound on the norm."""
-    if setting.ranges is not None and "x_range" in inspect.signature(eptr.LinearRegression).parameters:
+    if setting.ranges is not None:
         bounds = {"x_range": list(setting.ranges[2]), "y_range": (-setting.y_bound, setting.y_bound)}
     else:
-        raw = 0.0 if setting.ranges is None else float(np.linalg.norm(np.max(np.abs(setting.ranges[2]), axis=1)))
-        bounds = {"x_bound": raw or 1.5 * np.sqrt(setting.p), "y_bound": setting.y_bound}
+        bounds = {"x_bound": 1.5 * np.sqrt(setting.p), "y_bound": setting.y_bound}
     return eptr.LinearRegression(epsilon, DELTA, **bounds, random_state=seed, **more)
 
 

@@ -19,7 +19,8 @@ __all__ = ["Columns", "Standardised", "standardise"]
 
 Array = NDArray[np.float64]
 BEND = 1.66  # (u, 1.66 u^2) over [-1, 1] is no wider than u alone, so second moments come with the means
-LEAST = 0.2  # a column's scale is at least this share of its half range: rare levels would dominate every sum otherwise
+LEAST = 0.2  # scale of a column with two values, in half ranges: rare levels would dominate every sum otherwise
+FINEST = 0.1  # of any other column, or twice the noise of its variance, whichever is larger
 OUTSIDE_SHARE = 0.1  # of this budget, to the number of rows outside
 FEW = 25.0  # a level that fewer than FEW/mu rows have cannot be told from none
 USELESS = 0.25  # noise on a mean, in half ranges, from which it is not worth using
@@ -65,11 +66,11 @@ class Standardised:
 
 
 def standardise(
-    rows: Rows, low: Array, high: Array, y_low: float, y_high: float, spending: Portion, *, centred: bool
+    rows: Rows, low: Array, high: Array, y_low: float, y_high: float, spending: Portion, *, centred: bool, mu: float
 ) -> Columns:
     """Means and second moments of all columns and the number of rows outside, from one pass. proof: moments
 
-    ``centred``: False for a model without an intercept, which may be scaled but not moved.
+    ``centred``: False for a model without an intercept, which may be scaled but not moved. ``mu``: of the whole fit.
     """
     p = len(low)
     middle = (low + high) / 2.0 if centred else np.zeros(p)
@@ -86,7 +87,8 @@ def standardise(
         return xp.sum(toward_zero(u, grid), axis=0), xp.sum(square, axis=0), xp.sum(xp.where(beyond, 1.0, 0.0))
 
     first, second, count = rows.sum(block)
-    curve = Shape(2.0 * math.sqrt(p) * (1.0 + 1e-9), math.hypot(1.0, BEND) * math.sqrt(p) * (1.0 + 1e-9))
+    root = math.sqrt(p) * (1.0 + 1e-12)
+    curve = Shape((2.0 + 3.0 * grid) * root, math.hypot(1.0, BEND) * root)
     share = 1.0 - OUTSIDE_SHARE
     noise = spending.scale(curve, share) / rows.n
     moments = spending.noisy(np.append(first, second), curve, share) / rows.n  # proof: moments
@@ -96,6 +98,7 @@ def standardise(
     spread = np.clip(square - mean**2, 0.0, 1.0) if noise < USELESS else np.full(p, 0.25)
     # All at the two ends, and nearly all at one of them: a level that few rows have.
     ends = 1.0 - square < 0.5 * spread + 2.0 * noise
-    too_few = ends & (rows.n * spread / 4.0 < FEW / spending.mu * math.sqrt(1.0))
-    scale = half * np.maximum(np.sqrt(spread), LEAST)
+    too_few = ends & (rows.n * spread / 4.0 < FEW / mu)
+    finest = max(FINEST, math.sqrt(2.0 * noise / BEND))
+    scale = half * np.maximum(np.sqrt(spread), np.where(ends, LEAST, min(finest, LEAST)))
     return Columns(low, high, middle + half * mean, scale, too_few, min(max(outside, 0.0), 1.0))

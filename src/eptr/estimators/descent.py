@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..privacy.contribution import Ball
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
-from .gradient import Bands, Beyond, Curvature, Gradient, Likelihood, Norms, Spread
+from .gradient import Bands, Beyond, Curvature, Gradient, Likelihood, Norms, Slope, Spread
 from .tail import RATIO, Tail
 from .whitening import Whitening, repaired
 
@@ -29,16 +29,18 @@ Array = NDArray[np.float64]
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 OUTSIDE = 8.0  # rows beyond the last level, times mu/sqrt(p): where bias and noise are of one size
 SYMMETRIC, SYMMETRIC_MOST = 6.0, 0.3  # errors known to be symmetric: share of rows to clip, times sqrt(n) mu; at most
-ROOM = 0.03  # bands are worth their price if that many rows are less than this share of all
+ROOM = 0.05  # bands are worth their price if that many rows are less than this share of all
 NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE = 0.04, 0.02, 0.02, 0.02
 FIRST = 0.2  # of the two passes' budget, to the first
 LOW = 0.85  # the first level: this quantile of the gradients' norms, or half the last one
 STEPS, STEPS_MORE, STEPS_SHARE, STEPS_NOISY = 3.0, 30.0, 1.5, 20
 STEP_CLIP = 2.0  # steps clip at this multiple of sqrt(p times the residual mean square) ...
-TRACK_TARGET, TRACK_RATE = 0.6, 2.0  # ... or, where noise rules, at a length that this share of rows exceeds
+# ... or, where noise rules, at a length that such a share of rows exceeds: from ROOM on, and from where all is noise.
+TRACK_TARGET, TRACK_RATE = (0.4, 0.6, 0.15), 2.0
 LEVERAGE = 6.0  # w z'z is cut at this multiple of p
 CURVATURE_NOISE = 0.15  # largest noise at which the released curvature is worth using
 CURVATURES = (0.7, 3.0)
+SLOPE = 0.3  # least mean derivative of a step of symmetric errors
 EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
 UNSEEN = (
     0.25  # what may lie beyond it, in units of the last band, at OUTSIDE/(n mu) sqrt(p) = .002, growing as its root
@@ -56,9 +58,17 @@ class Schedule:
     steps: tuple[float, ...]  # share of each
     norms: float
     curvature: float
+    clear: bool  # whether it can be a matrix
     spread: float
     track: float
     passes: tuple[float, float]  # the first is left out from a good start
+
+    target: float  # share of rows that a step clips, if steps are all there is
+
+    @property
+    def moves(self) -> int:
+        """How often the estimate moves; a start from the normal equations counts as one."""
+        return max(len(self.steps), 1) + sum(share > 0.0 for share in self.passes)
 
 
 def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False, warm: bool = False) -> Schedule:
@@ -69,7 +79,7 @@ def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False
     if symmetric:
         outside = n * min(SYMMETRIC_MOST, SYMMETRIC / (math.sqrt(n) * mu))
     clear = math.sqrt(2.0) * LEVERAGE * p * math.sqrt(p) / (mu * math.sqrt(CURVATURE_SHARE) * n) < CURVATURE_NOISE
-    norms, curvature = (NORMS_SHARE, CURVATURE_SHARE * clear) if banded else (0.0, 0.0)
+    norms, curvature = (NORMS_SHARE, CURVATURE_SHARE * (clear or symmetric)) if banded else (0.0, 0.0)
     track = 0.0 if banded else TRACK_SHARE
     rest = share - norms - curvature - SPREAD_SHARE - track
     count = 0 if warm else round(STEPS + STEPS_MORE * math.sqrt(few)) if banded else STEPS_NOISY
@@ -78,7 +88,9 @@ def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False
     steps = tuple(map(float, stepping * weights / np.sum(weights))) if count else ()
     final = rest - stepping if banded else 0.0
     passes = (0.0, final) if symmetric or warm else (FIRST * final, (1.0 - FIRST) * final)
-    return Schedule(outside, banded, symmetric, steps, norms, curvature, SPREAD_SHARE, track, passes)
+    least, most, noisy = TRACK_TARGET
+    target = least + (most - least) * min(1.0, max(0.0, (few - ROOM) / (noisy - ROOM)))
+    return Schedule(outside, banded, symmetric, steps, norms, curvature, clear, SPREAD_SHARE, track, passes, target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +147,7 @@ class Descent:
                 contribution = asks[0].contributions(self.p)[0]
                 doubt = self.spending.scale(contribution, each) / self.n
                 found = float(self.spending.noisy(beyond[0], contribution, each)) / self.n  # proof: track
-                change = float(np.clip(TRACK_RATE * (found - TRACK_TARGET), -1.0, 1.0))
+                change = float(np.clip(TRACK_RATE * (found - self.plan.target), -1.0, 1.0))
                 last, clip = clip, clip * math.exp(change * min(1.0, CURVATURE_NOISE / doubt))
         return phi, noise, clip if self.plan.banded or not self.plan.steps else last
 
@@ -186,9 +198,14 @@ class Descent:
     def finish_symmetric(self, phi: Array, level: float) -> Solution:
         """One more pass, cut at ``level``: what is cut off cancels, if errors are symmetric. proof: bands"""
         bands, spread = Bands((level,)), Spread(level)
-        bend = [Curvature(LEVERAGE * self.p, level)] if self.plan.curvature else []
-        (step, variance), outer, *curvature = self.bands(phi, bands, self.plan.passes[1], spread, *bend)
-        inverse, moment = self.inverse(bend, curvature), self.outer(spread, outer) / self.n
+        bend: Curvature | Slope = Curvature(LEVERAGE * self.p, level) if self.plan.clear else Slope(level)
+        (step, variance), outer, total = self.bands(phi, bands, self.plan.passes[1], spread, bend)
+        if isinstance(bend, Curvature):
+            inverse = self.inverse([bend], [total])
+        else:
+            slope = 2.0 * float(self.spending.noisy(total, bend.contributions(self.p)[0], self.plan.curvature)) / self.n
+            inverse = np.eye(self.p) / min(max(slope, SLOPE), 1.0)  # proof: curvature
+        moment = self.outer(spread, outer) / self.n
         middle = moment / self.n + float(variance[0]) * np.eye(self.p)
         square = float(np.trace(inverse @ moment @ inverse.T)) / self.p
         return Solution(

@@ -12,10 +12,21 @@ from numpy.typing import NDArray
 
 from ..privacy.contribution import Ball, Cell, Contribution, Interval, Outer, WeightedOuter
 from ..rows.engine import Rows
-from ..rows.exact import product_grid, sum_grid
+from ..rows.exact import product_grid, sum_grid, toward_zero
 from ..rows.namespace import is_foreign, like, namespace, squares, to_numpy, whole
 
-__all__ = ["Bands", "Beyond", "Block", "Curvature", "Gradient", "Likelihood", "Norms", "Spread", "round_public"]
+__all__ = [
+    "Bands",
+    "Beyond",
+    "Block",
+    "Curvature",
+    "Gradient",
+    "Likelihood",
+    "Norms",
+    "Slope",
+    "Spread",
+    "round_public",
+]
 
 Array = NDArray[np.float64]
 ROW_BITS = 26
@@ -92,6 +103,23 @@ class Beyond:
         return xp.sum(
             xp.astype(block.norm > self.level, xp.float64) if is_foreign(block.z) else block.norm > self.level
         )
+
+    def contributions(self, p: int) -> list[Contribution]:
+        return [Interval(0.0, 1.0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """How much a step cut at ``level`` moves with its parameters: min(|z|^2/2p, 1) over the rows that are not cut."""
+
+    level: float
+
+    def __call__(self, block: Block, n: int) -> Any:
+        xp, p, grid = namespace(block.z), block.z.shape[0], sum_grid(n, 1.0)
+        share = xp.clip(block.size * block.size / (2.0 * p), None, 1.0)
+        counts = block.norm <= self.level
+        share = xp.where(counts if block.keep is None else counts & block.keep, share, 0.0)
+        return xp.sum(toward_zero(share, grid))
 
     def contributions(self, p: int) -> list[Contribution]:
         return [Interval(0.0, 1.0)]

@@ -1,7 +1,8 @@
-"""Public ranges of raw columns, as a user may write them."""
+"""Ranges of raw columns, as a user may write them, or bought from the budget.  Proof: ranges.md."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,10 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BoundError, sensible
+from ..privacy.contribution import Shape
+from ..privacy.spending import Portion
+from ..rows.engine import Rows
+from ..rows.namespace import on_host
 
-__all__ = ["column_ranges", "one_range"]
+__all__ = ["buy_ranges", "column_ranges", "one_range"]
 
 Array = NDArray[np.float64]
+POWERS = 2.0 ** np.arange(-40, 101)  # sizes that are told apart; smaller ones count as zero
+SEEN = 4.0  # standard deviations at which a cell is more than noise
 
 
 def one_range(name: str, value: Any) -> tuple[float, float]:
@@ -51,3 +58,28 @@ def column_ranges(value: Any, n_features: int, names: list[str] | None, name: st
         )
     low, high = np.array([one_range(name, pair) for pair in value], dtype=float).T
     return np.ascontiguousarray(low), np.ascontiguousarray(high)
+
+
+def buy_ranges(rows: Rows, spending: Portion, share: float) -> tuple[Array, Array]:
+    """For every column a range that holds nearly all rows: powers of two, from a histogram of signs and sizes. proof: cells"""
+    p, size = rows.n_features, len(POWERS)
+
+    def cells(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
+        x = x if keep is None else x[keep]
+        cell = size + np.sign(x).astype(int) * np.minimum(np.searchsorted(POWERS, np.abs(x)), size)
+        flat = (cell + (2 * size + 1) * np.arange(p)).ravel()
+        return (np.bincount(flat, minlength=p * (2 * size + 1)).astype(float).reshape(p, -1),)
+
+    (counts,) = rows.sum(on_host(cells))
+    each = Shape(math.sqrt(2.0 * p) * (1.0 + 1e-15), math.sqrt(p) * (1.0 + 1e-15))
+    seen = spending.noisy(counts, each, share) > SEEN * spending.scale(each, share)  # proof: cells
+    # One cell more on either side: what is there was too rare to be seen.
+    ends = np.concatenate([-2.0 * POWERS[::-1], [0.0], 2.0 * POWERS])
+    low, high = np.full(p, -1.0), np.full(p, 1.0)
+    for j in range(p):
+        found = np.flatnonzero(seen[j])
+        if found.size:
+            low[j], high[j] = min(ends[max(found[0], 0)], 0.0), max(ends[found[-1]], 0.0)
+        if low[j] == high[j]:
+            low[j], high[j] = -1.0, 1.0
+    return low, high

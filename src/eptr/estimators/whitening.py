@@ -17,21 +17,26 @@ from .gradient import ROW_BITS, round_public
 __all__ = ["Whitening", "repaired", "whiten"]
 
 Array = NDArray[np.float64]
-FLOOR_NOISE, FLOOR_MEAN = (
-    0.5,
-    0.05,
-)  # eigenvalues are at least so many sd sqrt(p) (1 - rho), and this much of their mean
+ARRIVED = 0.5  # what steps may leave to go, for a coefficient of the size of the errors, in standard errors
+# Eigenvalues are at least so many sd sqrt(p) (1 - rho), and this much of their mean.
+FLOOR_NOISE, FLOOR_MEAN = 0.5, 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Whitening:
-    """z = matrix' x has second moments of about 1; ``smallest`` is the least eigenvalue in use, ``known`` says column by
-    column how much of it lies in directions that the noise and the floors left alone.
-    """
+    """z = matrix' x has second moments of about 1."""
 
     matrix: Array
-    smallest: float
-    known: Array
+    smallest: float  # eigenvalue in use
+    vectors: Array
+    doubt: (
+        Array  # by how much a step may miss in each direction, as a share of the way; infinite where a floor was used
+    )
+
+    def known(self, steps: int, n: int) -> Array:
+        """How much of each column lies in directions in which so many steps arrive; see descent.md, arrival."""
+        arrived = (self.doubt / 2.0) ** steps <= ARRIVED / math.sqrt(n)
+        return np.asarray((self.vectors**2) @ arrived)
 
 
 def whiten(gram: Array, noise: float, n: int) -> Whitening:
@@ -45,8 +50,9 @@ def whiten(gram: Array, noise: float, n: int) -> Whitening:
     floored = np.maximum(values, FLOOR_NOISE * noise * math.sqrt(p) * (1.0 - rho) + FLOOR_MEAN * mean)
     matrix = (vectors * np.sqrt(n / floored)) @ vectors.T
     bits = ROW_BITS - math.ceil(math.log2(p + 1))
-    clear = (values >= floored) & (values >= noise * math.sqrt(p))
-    return Whitening(round_public(matrix, bits), float(floored[0]), (vectors**2) @ clear)
+    # The largest eigenvalue of the noise is about sd sqrt(2p).
+    doubt = np.where(values >= floored, noise * math.sqrt(2.0 * p) / floored, math.inf)
+    return Whitening(round_public(matrix, bits), float(floored[0]), vectors, doubt)
 
 
 def repaired(matrix: Array, low: float, high: float) -> Array:

@@ -62,7 +62,7 @@ def release_sums(rows: Rows, public: Smoothing, spending: Portion) -> KernelFitt
     line, radius, kernel_share = np.zeros(d + 1), design.y_radius, 1.0
     if public.trend:
         problem = Problem(public.budget, public.unit, n, d, math.sqrt(d), design.y_radius, True)
-        found, whitening, _ = descend(_Scaled(rows, design), problem, spending.within(TREND_SHARE), symmetric=True)
+        found, whitening, *_ = descend(_Scaled(rows, design), problem, spending.within(TREND_SHARE), symmetric=True)
         line = whitening.matrix @ found.phi
         radius = private_quantile(
             rows, lambda x, y: abs(design.target(y) - along(line, design, x)), RESIDUAL_LEVEL,

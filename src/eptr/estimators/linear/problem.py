@@ -76,7 +76,10 @@ class LeastSquares(Problem):
     @property
     def stated(self) -> dict[str, Any]:
         """What a fit says about the table and the bounds."""
-        return {"n_rows": self.n, "x_bound": self.x_bound, "y_bound": self.y_bound}
+        found: dict[str, Any] = {"n_rows": self.n, "x_bound": self.x_bound, "y_bound": self.y_bound}
+        if self.x_range is not None:
+            found |= {"x_bound": None, "x_range": np.column_stack(self.x_range)}
+        return found if self.y_range is None else found | {"y_bound": None, "y_range": list(self.y_range)}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -92,8 +95,10 @@ class RegressionFitted(LinearFitted):
     """Coefficients, the bounds they were fitted with (bought ones too) and, of a refined fit alone, how uncertain they are."""
 
     n_rows: int
-    x_bound: float
-    y_bound: float
+    x_bound: Any
+    y_bound: Any
+    x_range: Any = None  # one row for each column
+    y_range: Any = None
     centre: Any = None  # of the intervals: (slopes, intercept) before they were shrunk
     covariance: Any = None  # of the centre
     residual_scale: Any = None

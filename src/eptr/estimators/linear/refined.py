@@ -17,7 +17,8 @@ from ...rows.namespace import namespace
 from ..columns import Columns, Standardised, standardise
 from ..descent import Descent, Solution, schedule
 from ..gradient import REACH
-from ..quantile import RADIUS_SHARE, private_radius, row_norms, target_sizes
+from ..quantile import RADIUS_SHARE, private_radius, target_sizes
+from ..ranges import buy_ranges
 from ..strategy import NoisySums
 from ..whitening import Whitening, whiten
 from .bounds import moments
@@ -29,7 +30,8 @@ Array = NDArray[np.float64]
 
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 COLUMNS_SHARE = 0.04  # on means and second moments of raw columns
-GRAM_SHARE = (0.05, 0.10)  # with many rows, and with few
+GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a step miss by GRAM_NOISE of its way
+GRAM_NOISE = 0.35
 SQUARE_SHARE, OUTSIDE_SHARE = 0.02, 0.005  # on y'y, and on the number of rows beyond the bounds
 WARM, CROSS_SHARE = 300.0, 0.05  # from this sqrt(n) mu the noisy normal equations are a good start
 WARM_CLIP = 3.0  # symmetric errors: one step from there, clipped at this multiple of sqrt(p sigma^2)
@@ -64,14 +66,14 @@ class Refined(NoisySums):
 
     def fit(self, rows: Rows, public: LeastSquares, spending: Spending) -> RegressionFitted:
         """Buy the bounds that are to be bought, then spend the rest on the descent."""
-        statistics = {"x_bound": row_norms, "y_bound": target_sizes}
-        bought: dict[str, Any] = {name: private_radius(rows, statistics[name], spending) for name in public.to_buy}
-        public, left = replace(public, **bought), spending.within(1.0 - RADIUS_SHARE * len(bought))
+        public, left = _bought(rows, public, spending)
+        stated = public.stated
         low, high = public.y_range or (-public.y_bound, public.y_bound)
         columns, seen = None, rows
         if public.x_range is not None:
             portion = left.within(COLUMNS_SHARE)
-            columns = standardise(rows, *public.x_range, low, high, portion, centred=public.fit_intercept)
+            mu = _effective(left.mu, left.unit)
+            columns = standardise(rows, *public.x_range, low, high, portion, centred=public.fit_intercept, mu=mu)
             public, left = (
                 replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features)),
                 left.within(1.0 - COLUMNS_SHARE),
@@ -82,24 +84,38 @@ class Refined(NoisySums):
         if columns is not None or public.y_range is not None:
             limit = public.y_bound * (1.0 if public.y_range is not None else REACH)
             seen = Standardised(rows, columns, centre, limit)
-        solution, whitening, outside = descend(seen, public, left, symmetric=public.symmetric, count=columns is None)
-        return _report(solution, whitening, columns, centre, outside, public)
+        solution, whitening, unknown, outside = descend(
+            seen, public, left, symmetric=public.symmetric, count=columns is None
+        )
+        return _report(solution, whitening, unknown, columns, centre, outside, public, stated)
+
+
+def _bought(rows: Rows, public: LeastSquares, spending: Spending) -> tuple[LeastSquares, Portion]:
+    """The problem with every bound in it, and what is left of the budget."""
+    count = len(public.to_buy)
+    if "y_bound" in public.to_buy:
+        public = replace(public, y_bound=private_radius(rows, target_sizes, spending))
+    if "x_bound" in public.to_buy:  # of every column: one bound for all would be that of the widest
+        public = replace(public, x_bound=None, x_range=buy_ranges(rows, spending, RADIUS_SHARE))
+    return public, spending.within(1.0 - RADIUS_SHARE * count)
 
 
 def descend(
     rows: Rows, public: Problem, spending: Portion, *, symmetric: bool, count: bool = False
-) -> tuple[Solution, Whitening, float]:
+) -> tuple[Solution, Whitening, NDArray[np.bool_], float]:
     """From rows of about unit size to a solution in whitened coordinates."""
     n, p, bound = rows.n, public.numbers, public.y_bound
     mu = _effective(spending.mu, spending.unit)
     warm = math.sqrt(n) * mu > WARM
-    few = schedule(n, p, mu, 1.0).outside / n
-    gram_share = GRAM_SHARE[0] + (GRAM_SHARE[1] - GRAM_SHARE[0]) * min(1.0, few / 0.03)
+    outer = Outer(public.radius, p)
+    # For columns of unit size; the largest eigenvalue of the noise is about sd sqrt(2p).
+    wanted = (spending.scale(outer, 1.0) * math.sqrt(2.0 * p) / (GRAM_NOISE * n)) ** 2
+    gram_share = min(max(wanted, GRAM_SHARE[0]), GRAM_SHARE[1])
     spent = gram_share + SQUARE_SHARE + OUTSIDE_SHARE * count + CROSS_SHARE * warm
     plan = schedule(n, p, mu, 1.0 - spent, symmetric=symmetric, warm=warm)
 
     sums = moments(rows, public.x_bound, bound, public.constant, count=count)
-    outer, square_of_y = Outer(public.radius, p), Interval(0.0, bound**2)
+    square_of_y = Interval(0.0, bound**2)
     gram = spending.noisy(sums.gram, outer, gram_share)  # proof: gram
     square = float(spending.noisy(sums.square, square_of_y, SQUARE_SHARE))  # proof: square
     outside = 0.0
@@ -127,7 +143,7 @@ def descend(
         solution = descent.finish_symmetric(phi, WARM_CLIP * math.sqrt(p * rest))
     else:
         solution = descent.finish_symmetric(phi, descent.tail(phi)[0].level(plan.outside))
-    return solution, whitening, min(max(outside, 0.0), 1.0)
+    return solution, whitening, whitening.known(plan.moves, n) < KNOWN, min(max(outside, 0.0), 1.0)
 
 
 def _effective(mu: float, unit: Unit) -> float:
@@ -138,15 +154,16 @@ def _effective(mu: float, unit: Unit) -> float:
 def _report(
     solution: Solution,
     whitening: Whitening,
+    undetermined: NDArray[np.bool_],
     columns: Columns | None,
     centre: float,
     outside: float,
     public: LeastSquares,
+    stated: dict[str, Any],
 ) -> RegressionFitted:
     """Coefficients in the user's units; all of it post-processing."""
     slopes = public.n_features
     to_user = np.diag(public.scaling)
-    undetermined = whitening.known < KNOWN
     if columns is not None:
         to_user[range(slopes), range(slopes)] = 1.0 / columns.scale
         undetermined[:slopes] |= columns.too_few
@@ -164,7 +181,7 @@ def _report(
         value=shrunk,
         noise=noise,
         **public.named(shrunk),
-        **public.stated,
+        **stated,
         centre=beta,
         covariance=covariance,
         residual_scale=math.sqrt(solution.residual_square),
