@@ -57,7 +57,6 @@ NEEDS_NO_PROOF = {
     "estimators/bayes/model.py",
     "estimators/bayes/problem.py",
     "estimators/fitted.py",
-    "estimators/ranges.py",
     "estimators/tail.py",
     "estimators/whitening.py",
     "estimators/kernel/design.py",

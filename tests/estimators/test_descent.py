@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import eptr
-from eptr.estimators.descent import Descent, levels, schedule
+from eptr.estimators.descent import ROOM, Descent, levels, schedule
 from eptr.estimators.tail import Tail
 from eptr.rows.memory import MemoryRows
 
@@ -25,7 +25,7 @@ def test_shares_add_up_to_what_is_left(n, p, mu, symmetric, warm):
     assert all(part >= 0.0 for part in parts)
     if plan.banded or not warm:
         assert math.fsum(parts) == pytest.approx(0.83, rel=1e-12)
-    assert plan.banded == (schedule(n, p, mu, 1.0).outside < 0.03 * n)
+    assert plan.banded == (schedule(n, p, mu, 1.0).outside < ROOM * n)
 
 
 def test_more_rows_mean_fewer_steps_and_fewer_rows_beyond_the_last_level():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eptr.estimators.gradient import ROW_BITS, Bands, Beyond, Curvature, Gradient, Norms, Spread, round_public
+from eptr.estimators.gradient import ROW_BITS, Bands, Beyond, Curvature, Gradient, Norms, Slope, Spread, round_public
 from eptr.estimators.linear.refined import Squares
 from eptr.privacy.unit import Unit
 from eptr.rows.memory import MemoryRows
@@ -30,6 +30,7 @@ ASKS = {
     "norms": Norms((0.25, 0.5, 1.0, 2.0)),
     "curvature": Curvature(6.0),
     "curvature of short gradients": Curvature(0.5, below=20.0),
+    "slope": Slope(20.0),
     "spread": Spread(1.5),
 }
 EVERY = pytest.mark.parametrize("name", ASKS)

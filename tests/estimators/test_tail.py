@@ -31,17 +31,29 @@ def tail(size, noise, rng):
     return Tail(EDGES, counts + noise * rng.normal(size=len(EDGES)), noise)
 
 
-# The noise is of the size of the counts in the last cells: 10 and 40 are those of epsilon 4 and of epsilon 1.
-@pytest.mark.parametrize(("noise", "outside", "factor"), [(0.01, 20.0, 1.25), (10.0, 60.0, 1.5), (40.0, 130.0, 1.6)])
+# The noise of a cell and the rows beyond the last level at epsilon 4 and at epsilon 1 (delta 1e-6, four numbers).
+FITS = [(7.5, 16.0), (30.0, 68.0)]
+
+
+@pytest.mark.parametrize(("noise", "outside"), FITS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_level_is_near_the_size_that_so_many_rows_exceed(shape, noise, outside, factor):
+def test_a_level_is_near_the_size_that_so_many_rows_exceed(shape, noise, outside):
     ratios = []
-    for seed in range(20):
+    for seed in range(200):
         rng = np.random.default_rng(seed)
         size = SHAPES[shape](rng)
         ratios.append(tail(size, noise, rng).level(outside) / np.sort(size)[-int(outside)])
-    assert 1.0 / factor < np.quantile(ratios, 0.1) < np.quantile(ratios, 0.9) < factor
-    assert 1.0 / 2.0 < min(ratios) < max(ratios) < 2.0
+    low, high = np.quantile(ratios, [0.05, 0.9])
+    assert 0.7 < low < high < 2.1
+    assert min(ratios) > 0.5
+    assert np.mean(np.array(ratios) > 2.5) < 0.06  # an empty cell that noise has filled
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_without_noise_a_level_is_not_above_the_size_it_looks_for(shape):
+    rng = np.random.default_rng(0)
+    size = SHAPES[shape](rng)
+    assert 0.4 < tail(size, 0.01, rng).level(20.0) / np.sort(size)[-20] < 1.25
 
 
 def test_levels_fall_with_the_number_of_rows_beyond_them():
@@ -51,13 +63,13 @@ def test_levels_fall_with_the_number_of_rows_beyond_them():
     assert levels == sorted(levels, reverse=True)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ["lognormal", "power law"])
 def test_sums_over_rows_follow_from_the_cells(shape):
     rng = np.random.default_rng(0)
     size = SHAPES[shape](rng)
-    found, level = tail(size, 0.01, rng), float(np.quantile(size, 0.7))
+    found, level = tail(size, 10.0, rng), float(np.quantile(size, 0.7))
     assert found.square(level) == pytest.approx(np.sum(np.minimum(size, level) ** 2), rel=0.15)
-    assert found.excess(level, 4.0 * level) == pytest.approx(np.sum(np.clip(size - level, 0, 3.0 * level)), rel=0.35)
+    assert found.excess(level, 4.0 * level) == pytest.approx(np.sum(np.clip(size - level, 0, 3.0 * level)), rel=0.25)
     assert found.excess(level) >= found.excess(level, 4.0 * level)
 
 
