@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ import pytest
 from eptr import InputError, LedgerError, PrivacyError, gaussian_mu
 from eptr.privacy.claim import BASES, Cost
 from eptr.privacy.contribution import Absolute, Ball, Box, Cell, Interval, LabelledBall, Outer, Shape, WeightedOuter
+from eptr.privacy.ladder import build_ladder
 from eptr.privacy.mechanism import Proposal, forecast_test
 from eptr.privacy.noise import ExactNoise, NoiseStandIn
+from eptr.privacy.profile import LaplaceTest, LogisticTest
 from eptr.privacy.spending import Spending
 from eptr.privacy.unit import Unit
 
@@ -26,7 +29,7 @@ class Noise(NoiseStandIn):
     """Tells the diary what is drawn; what comes out is what went in."""
 
     def __init__(self, diary):
-        self.diary, self.scales = diary, []
+        self.diary, self.scales, self.coins = diary, [], []
 
     def __deepcopy__(self, memo):
         return self
@@ -40,6 +43,7 @@ class Noise(NoiseStandIn):
 
     def coin(self, numerator, bits):
         self.diary.append("draw")
+        self.coins.append((numerator, bits))
         return True
 
     def bits(self, count):
@@ -428,6 +432,43 @@ def test_shares_of_tests_survive_rounding():
         fit = Fit(replace(one, epsilon=1.0, delta=1e-4, parts=count))
         for _ in range(count):
             fit.spending.test(SAFE, "paper", 1.0 / count, 1e-4 / count)
+
+
+# The coin and the noise of a test, as they are asked for.
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.3, 1e-3), (8.0, 1e-9)])
+def test_on_every_rung_the_coin_is_that_of_the_ladder(epsilon, delta):
+    cost = forecast_test("tight", epsilon, delta).cost
+    steps = build_ladder(epsilon, delta, cost.mu, 0.1 * delta)
+    for rung in range(-2, steps.top + 3):
+        expected = 0 if rung < 0 else steps.numerators[min(rung, steps.top)]
+        fit = Fit(cost)
+        fit.spending.test_at_rung(lambda: ZERO, rung, 3.0, epsilon, delta)
+        assert fit.noise.coins == [(expected, steps.bits)]
+        assert fit.noise.scales == [pytest.approx(3.0 / cost.mu, rel=1e-12)]
+        assert fit.noise.scales[0] * cost.mu >= 3.0
+        if rung >= 0:  # a safety value of so many rows, as computed
+            for safety in (rung, rung - 0.5, rung - 1.0 + 1e-6, rung + 1e-9):
+                fit = Fit(cost)
+                fit.spending.test(Proposal(0.0, 3.0, safety), "tight", epsilon, delta)
+                assert fit.noise.coins == [(expected, steps.bits)]
+
+
+@pytest.mark.parametrize(("strategy", "law"), [("paper", LogisticTest), ("ptr", LaplaceTest)])
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.3, 1e-3)])
+def test_at_every_safety_the_coin_is_that_of_the_published_test(strategy, law, epsilon, delta):
+    """Published: sigmoid(eps/2 (gamma - M)) with noise 2/eps sqrt(2 log(1.25/delta)), or a Laplace test at half of epsilon."""
+    cost, test = forecast_test(strategy, epsilon, delta).cost, law(epsilon, delta)
+    mu = epsilon / 2 / math.sqrt(2 * math.log(1.25 / delta)) if strategy == "paper" else gaussian_mu(epsilon / 2, delta)
+    for safety in (0.0, 0.5, 1.0, 7.3, 40.0, 100.0, 1e3, 1e6):
+        fit = Fit(cost)
+        fit.spending.test(Proposal(0.0, 3.0, safety), strategy, epsilon, delta)
+        ((numerator, bits),) = fit.noise.coins
+        assert Fraction(numerator, 1 << bits) <= test.exact(safety)
+        assert numerator / (1 << bits) == pytest.approx(float(test(safety)), rel=1e-5)
+        assert fit.noise.scales == [pytest.approx(3.0 / mu, rel=1e-12)]
+        assert fit.noise.scales[0] * mu >= 3.0
 
 
 # Its own theorem.
