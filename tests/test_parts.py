@@ -61,50 +61,51 @@ def parts(monkeypatch):
     return found
 
 
-def hostile(rng, entrant):
+def hostile(rng, p, entrant):
     """Neighbours of all kinds; in half of them the row that changes lies on the edge of the bounds, before and after."""
-    (X, y), (other, target) = neighbours(rng, 12, 2, labels(entrant))
+    (X, y), (other, target) = neighbours(rng, 12, p, labels(entrant))
     if rng.integers(2):
-        here = rng.normal(size=2)
-        there = [-here, here[::-1] * [1, -1], here, rng.normal(size=2)][rng.integers(4)]
-        for rows, row in ((X, here), (other, there)):
-            rows[0] = row * (rng.choice([1.0, 1.0, 0.5, 0.0, 1e3]) * X_BOUND * (1.0 - 1e-9) / np.linalg.norm(row))
+        here, there = rng.normal(size=(2, p))
+        across = there - here * (here @ there) / (here @ here) if p > 1 else there
+        there = [-here, across, here, there][rng.integers(4)]
+        sizes = (1.0, 1.0) if rng.integers(2) else rng.choice([1.0, 0.5, 0.0, 1e3], size=2)
+        for rows, row, size in ((X, here, sizes[0]), (other, there, sizes[1])):
+            rows[0] = row * (size * X_BOUND * (1.0 - 1e-9) / np.linalg.norm(row))
         if not labels(entrant):
-            y[0], target[0] = rng.choice([-1.0, 1.0, 0.0, 0.3, 1e3], size=2) * Y_BOUND
+            opposite = np.array([1.0, -1.0]) * rng.choice([1.0, 1e3])
+            y[0], target[0] = Y_BOUND * (opposite if rng.integers(2) else rng.choice([-1.0, 1.0, 0.0, 0.3], size=2))
     return (X, y), (other, target)
 
 
-# Where a searched pair stays clearly below the price of a part, how much of it one costs at least, and why not all.
+# Where searched pairs stay clearly below the price of a part: how much of it one costs at least, and why not all.
 LOOSE = {
-    ("LinearRegression-refined", "Box"): 0.7,  # a row seldom adds to both sums; the far corner has a test of its own
-    ("AdaSSP-repaired", "Shape"): 0.9,  # the least eigenvalue: the row would have to be all there is in a direction
-    ("AdaSSP-literature", "Shape"): 0.75,  # published noise, wider than the Gram matrix needs
+    ("LinearRegression-refined", "Box"): 0.5,  # a row seldom adds to both sums; the far corner has a test of its own
+    ("AdaSSP-repaired", "Shape"): 0.5,  # the least eigenvalue: the row would have to be all there is in a direction
+    ("AdaSSP-literature", "Shape"): 0.5,  # and published noise, wider than the Gram matrix needs
     ("DPGD-repaired", "Shape"): 0.75,  # a gradient is largest where a row meets the released coefficients
     ("DPGD-literature", "Shape"): 0.75,
-    ("DPNB-coordinates", "Absolute"): 0.7,  # a price per coordinate: a vector in a ball attains 1/sqrt p of it
-    ("FunctionalMechanism-repaired", "Absolute"): 0.6,  # the sum of absolute values of x x': all entries alike
-    ("FunctionalMechanism-literature", "Absolute"): 0.25,
-    ("WaveletEstimator-repaired", "Shape"): 0.7,  # cosines of two rows would have to be opposite
+    ("FunctionalMechanism-repaired", "Absolute"): 0.5,  # all entries of x and x x' would have to be alike
+    ("FunctionalMechanism-literature", "Absolute"): 0.3,
+    ("WaveletEstimator-repaired", "Shape"): 0.75,  # the cosines of two rows would have to be opposite
     ("WaveletEstimator-literature", "Absolute"): 0.33,  # 6 where 2 is enough
 }
 
 
 @ENTRIES
 def test_no_part_costs_more_than_its_own_share_and_some_pair_costs_that(entrant, parts):
-    rng, worst = np.random.default_rng(0), defaultdict(float)
-    for trial in range(80):
-        noise = Replay(trial, same_scales=False)
-        one, two = hostile(rng, entrant)
+    worst = defaultdict(float)
+    for trial in range(120):
+        rng, noise = np.random.default_rng(trial), Replay(trial, same_scales=False)
+        one, two = hostile(rng, (1, 3)[trial % 2], entrant)
         example(entrant, random_state=noise).fit(*one)
         noise.rewind()
         parts.clear()
         example(entrant, random_state=noise).fit(*two)
         for place, (contribution, loss) in enumerate(parts):
             kind = type(contribution).__name__
-            share = loss if kind == "Absolute" else loss**0.5
-            worst[place, kind] = max(worst[place, kind], share)
+            worst[place, kind] = max(worst[place, kind], loss if kind == "Absolute" else loss**0.5)
     for (_, kind), share in worst.items():
-        assert LOOSE.get((entrant.name, kind), 0.998) <= share <= 1.0 + 1e-9, dict(worst)
+        assert LOOSE.get((entrant.name, kind), 0.999) <= share <= 1.0 + 1e-9, dict(worst)
 
 
 @ENTRIES
