@@ -88,7 +88,9 @@ class Carrier:
             return "keep" in {a.arg for a in node.args.args} or "proof:" in (ast.get_docstring(node) or "")
         if not isinstance(node, ast.stmt) or isinstance(node, (ast.ClassDef, ast.If, ast.For, ast.With)):
             return False
-        comments = "".join(line.partition("#")[2] for line in self.lines[max(0, node.lineno - 2) : node.end_lineno])
+        above = self.lines[node.lineno - 2].strip() if node.lineno > 1 else ""
+        own = self.lines[node.lineno - 1 : node.end_lineno]
+        comments = "".join(line.partition("#")[2] for line in [above if above.startswith("#") else "", *own])
         calls = {called(call) for call in ast.walk(node) if isinstance(call, ast.Call)}
         names = [t.id for t in getattr(node, "targets", []) if isinstance(t, ast.Name)]
         shares = any("SHARE" in name for name in names)

@@ -236,6 +236,26 @@ def test_shares_that_add_up_to_one_are_all_admitted_and_leave_next_to_nothing(sh
             portion.noisy(ZERO, Ball(1.0), 1e-9)
 
 
+def test_a_sum_without_a_share_gets_the_least_noise_that_the_whole_budget_buys():
+    """And a sum of one array comes back as that array, of two as two."""
+    one, two = Fit(), Fit()
+    assert np.shape(one.spending.sums(one.rows, lambda: (ZERO,), Ball(1.0))) == (2,)
+    counts, sums = two.spending.sums(two.rows, lambda: (ZERO, np.zeros((2, 3))), LabelledBall(1.0))
+    assert (counts.shape, sums.shape) == ((2,), (2, 3))
+    assert one.noise.scales == two.noise.scales[:1] == [pytest.approx(2.0 / MU, rel=1e-12)]
+    reach, pure = Absolute(2.0, 1.0), [Fit(PURE), Fit(PURE)]
+    pure[0].spending.laplace(ZERO, reach)
+    pure[1].spending.laplace_blocks([(ZERO, 1.0)], reach)
+    assert pure[0].noise.scales == pure[1].noise.scales == [pure[0].spending.laplace_scale(reach)]
+    assert pure[0].noise.scales == [pytest.approx(2.0, rel=1e-11)]
+
+
+def test_idle_numbers_are_standard_and_no_row_enters_them():
+    fit = Fit()
+    assert np.all(fit.spending.idle((2, 3)) == np.zeros((2, 3)))  # this noise gives back what went in
+    assert fit.noise.scales == [1.0]
+
+
 def test_a_share_is_never_more_than_its_square_root_and_hardly_less():
     for mu in (MU, 0.1, math.pi, 1e-8, 1e8):
         spending = Fit(replace(GAUSSIAN, mu=mu)).spending
