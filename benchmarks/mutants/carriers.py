@@ -83,7 +83,7 @@ class Carrier:
         return self.whole or any(self._speaks_of_it(above) for above in chain)
 
     def _speaks_of_it(self, node: ast.AST) -> bool:
-        """A row function, one that names its proof, or a statement that names a contribution, a share, an exact sum."""
+        """A row function, one that names its proof, or a statement that names a contribution, a share or an exact sum."""
         if isinstance(node, ast.FunctionDef):
             return "keep" in {a.arg for a in node.args.args} or "proof:" in (ast.get_docstring(node) or "")
         if not isinstance(node, ast.stmt) or isinstance(node, (ast.ClassDef, ast.If, ast.For, ast.With)):
@@ -92,9 +92,7 @@ class Carrier:
         own = self.lines[node.lineno - 1 : node.end_lineno]
         comments = "".join(line.partition("#")[2] for line in [above if above.startswith("#") else "", *own])
         calls = {called(call) for call in ast.walk(node) if isinstance(call, ast.Call)}
-        names = [t.id for t in getattr(node, "targets", []) if isinstance(t, ast.Name)]
-        shares = any("SHARE" in name for name in names)
-        return "proof:" in comments or bool(calls & (contributions() | SPENDS | EXACT)) or shares
+        return "proof:" in comments or bool(calls & (contributions() | SPENDS | EXACT))
 
 
 def first_line(node: ast.AST) -> int:
