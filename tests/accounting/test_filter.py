@@ -215,3 +215,22 @@ def test_a_basis_must_be_known_and_a_citation_must_name_its_theorem():
     for wrong in ({"basis": "believed"}, {"basis": ""}, {"basis": "cited"}, {"basis": "cited", "theorem": "  "}):
         with pytest.raises(PrivacyError, match="basis"):
             check_cost(replace(cost, **wrong))
+
+
+def test_gaussian_parts_cost_the_root_of_their_number_and_no_more_may_be_claimed():
+    four = Cost(1.0, 1e-6, "gaussian", gaussian_mu(1.0, 1e-6) / 2.0, parts=4)
+    check_cost(REFINED)
+    check_cost(four)
+    for wrong in (
+        replace(four, mu=1.001 * four.mu),
+        replace(REFINED, delta=0.99e-6),
+        replace(ADAPTIVE, failure=1.1e-7),
+    ):
+        with pytest.raises(PrivacyError, match="is not"):
+            check_cost(wrong)
+
+
+@pytest.mark.parametrize(("change", "words"), [({"kind": "hearsay"}, "known kind"), ({"relation": "add"}, "relation")])
+def test_a_cost_of_no_known_kind_or_relation_is_refused(change, words):
+    with pytest.raises(PrivacyError, match=words):
+        check_cost(replace(Cost(1.0, 1e-6, "basic", 0.0), **change))

@@ -126,7 +126,8 @@ def test_public_function_defaults():
         (dict(epsilon=1.0, delta=1e-6, mu=5.0), "gaussian_mu"),
         (dict(epsilon=1.0, delta=1e-6, p0=1e-5), "p0"),
         (dict(epsilon=-1.0, delta=1e-6), "epsilon must"),
-        (dict(epsilon=1.0, delta=0.0), "delta must"),
+        (dict(epsilon=1.0, delta=0.0, mu=0.1, p0=1e-7), "delta must"),
+        (dict(epsilon="1", delta=1e-6, mu=0.1), "epsilon must"),
         (dict(epsilon=1.0, delta=1.5), "delta"),
     ],
 )
