@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,12 +142,13 @@ class Mutant:
         return ast.fix_missing_locations(carrier.tree)
 
 
+@functools.cache
 def mutants_of(path: Path) -> list[Mutant]:
     """All of one file, in the order of its lines."""
     carrier, found = Carrier(path), []
     for index, node in enumerate(ast.walk(carrier.tree)):
-        for operator in OPERATORS:
-            for choice, new in enumerate(operator(node) if carrier.carries(node) else ()):
+        for operator in OPERATORS if carrier.carries(node) else ():
+            for choice, new in enumerate(operator(node)):
                 old_text, new_text = (" ".join(ast.unparse(n).split()) for n in (node, new))
                 if operator is result:
                     old_text, new_text = f"{node.name}()", f"0.98 * {node.name}()"
