@@ -27,7 +27,7 @@ def run(mutants: list[Mutant], tests: Tests) -> Iterator[tuple[Mutant, str, floa
         starts[mutant] = time.perf_counter()
         return trial, mutant, tests.plan(mutant)
 
-    for mutant, by in parallel({m: functools.partial(job, m) for m in mutants}, 2.0 * LIMIT):
+    for mutant, by in parallel({m: functools.partial(job, m) for m in mutants}, 20.0 * LIMIT):
         by = "out of time or memory" if by is None else by
         if "::" in by and by not in tests.noticed[mutant.path]:
             tests.noticed[mutant.path].append(by)
@@ -45,7 +45,7 @@ def run_dangerous() -> int:
     guards, mutants = known_guards(), [m for path in carriers() for m in dangerous(path)]
     tests = {m: guards.get(m.key, "") for m in mutants}
     jobs = {m: (trial, m, [(test.partition("::")[0], {test: 5.0})]) for m, test in tests.items() if test}
-    noticed = {mutant for mutant, by in parallel(jobs, LIMIT) if by != ""}
+    noticed = {mutant for mutant, by in parallel(jobs, 20.0 * LIMIT) if by != ""}
     for mutant in (m for m in mutants if m not in noticed):
         print(f"not noticed by {tests[mutant] or 'any known test'}: {mutant.path.name}:{mutant.line}  {mutant.change}")
     print(f"{len(noticed)} of {len(mutants)} noticed")

@@ -134,12 +134,14 @@ class Noticing:
         def stop(signum, frame):
             raise OutOfTime
 
-        signal.signal(signal.SIGALRM, stop)
-        signal.setitimer(signal.ITIMER_REAL, 5.0 + 5.0 * self.chosen[item.nodeid])
+        signal.signal(
+            signal.SIGPROF, stop
+        )  # of the processor's time: a busy machine must not pass for a test that notices
+        signal.setitimer(signal.ITIMER_PROF, 5.0 + 5.0 * self.chosen[item.nodeid])
         try:
             return (yield)
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.setitimer(signal.ITIMER_PROF, 0.0)
 
     def pytest_runtest_logreport(self, report):
         if report.failed and not self.by:
@@ -176,7 +178,9 @@ class Finder:
 
 def trial(mutant: Mutant, plan: list[tuple[str, dict[str, float]]]) -> str:
     """The first test that notices, file by file; "" if none does."""
-    resource.setrlimit(resource.RLIMIT_DATA, (6 << 30, 6 << 30))  # a loop that never ends must not eat the machine
+    # A loop that never ends must not eat the machine.
+    resource.setrlimit(resource.RLIMIT_DATA, (6 << 30, 6 << 30))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(3 * LIMIT), int(3 * LIMIT)))
     sys.meta_path.insert(0, Finder({Carrier(mutant.path).module: (mutant.path, mutant.tree())}))
     for file, chosen in plan:
         plugin = Noticing(chosen)
@@ -195,7 +199,7 @@ class Tests:
         self.noticed: dict[Path, list[str]] = defaultdict(list)
         files = [str(p.relative_to(ROOT)) for room in ROOMS for p in _test_files(ROOT / "tests" / room)]
         for file, answer in parallel({file: (learn, file, paths) for file in files}, 900.0):
-            if answer is None or answer[0] not in (0, 5):
+            if not answer or answer[0] not in (0, 5):
                 sys.exit(f"{file} fails without any mutant")
             for test, (seconds, entered) in answer[1].items():
                 self.time[test] = seconds
@@ -225,7 +229,7 @@ def _test_files(place: Path) -> list[Path]:
 
 
 def parallel(jobs, limit: float):
-    """(name, answer) of each job as it ends, as many at a time as there are cores; None for one that ran out of time.
+    """(name, answer) of each job as it ends, as many at a time as there are cores; None for one that died, "" for one that hangs.
 
     A job may be given as a function that makes it, so that later ones profit from what earlier ones found.
     """
@@ -239,7 +243,7 @@ def parallel(jobs, limit: float):
             over = time.perf_counter() - start > limit
             if not over and not _ready(pipe):
                 continue
-            answer = None
+            answer = "" if over else None
             if over:
                 os.killpg(pid, signal.SIGKILL)
             with os.fdopen(pipe, "rb") as stream:
@@ -247,7 +251,7 @@ def parallel(jobs, limit: float):
                     try:
                         answer = pickle.load(stream)
                     except EOFError:  # the child died
-                        answer = None
+                        pass
             os.waitpid(pid, 0)
             del running[name]
             yield name, answer
