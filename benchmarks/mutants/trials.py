@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib.machinery
 import importlib.util
 import os
@@ -248,15 +249,12 @@ def parallel(jobs, limit: float):
                 os.killpg(pid, signal.SIGKILL)
             with os.fdopen(pipe, "rb") as stream:
                 if not over:
-                    try:
+                    with contextlib.suppress(EOFError):  # the child died
                         answer = pickle.load(stream)
-                    except EOFError:  # the child died
-                        pass
             os.waitpid(pid, 0)
             del running[name]
             yield name, answer
 
 
 def _ready(pipe: int) -> bool:
-
     return bool(select.select([pipe], [], [], 0.02)[0])
