@@ -6,7 +6,7 @@ WORKERS ?= 2
 CONSTRAINTS ?=
 
 .PHONY: demo test test-fast test-oldest lint types clean
-.PHONY: reproduction peers compare soak bench bench-accuracy bench-coverage bench-suite bench-speed bench-sensitivity bench-gpu bench-real bench-scale choose-defaults
+.PHONY: reproduction peers compare soak mutants bench bench-accuracy bench-coverage bench-suite bench-speed bench-sensitivity bench-gpu bench-real bench-scale choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -69,6 +69,10 @@ bench-real: $(VENV)/.installed
 # Sixteen processes, 20,000 charges, 500 kill -9, on SQLite and on PostgreSQL.
 soak: $(VENV)/.installed
 	$(BIN)/python -m tests.accounting.soak
+
+# Every line that carries the guarantee, weakened; which test notices. Half an hour on two cores; survivors fail.
+mutants: $(VENV)/.installed
+	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.mutants
 
 # Every rival in every form against our estimators; rewrites the tables of docs/rivals.md.
 compare: $(VENV)/.installed

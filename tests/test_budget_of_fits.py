@@ -68,7 +68,6 @@ GAUSSIAN = {
     if e.private and e.guarantee == "approximate" and e.estimator.__name__ not in ("DPJL", "DPNBSS", "PTR", "TukeyEM")
 } | {f"DPGD-{form}, {steps} steps": eptr.rivals.DPGD(1.0, 0.05, form=form, steps=steps, **LINEAR)
      for form in ("repaired", "clipped") for steps in (1, 7, 49)}  # fmt: skip
-PURE = {e.name: rival(e, epsilon=0.7) for e in RIVALS if e.guarantee == "pure"}
 
 
 def data(n=120):
@@ -100,7 +99,7 @@ def adds_up(model, budgets):
     square = Fraction(whole.cost.mu) ** 2
     spent = sum(Fraction(part.mu) ** 2 for part in whole.parts)
     assert spent <= square
-    assert spent >= square * (1 - Fraction(1, 10**9))
+    assert spent >= square * (1 - Fraction(1, 10**12))
     return whole
 
 
@@ -121,14 +120,6 @@ def test_the_parts_of_a_gaussian_rival_add_up_to_its_budget(name, budgets):
     assert whole.cost.kind == "gaussian"
     if "literature" not in name:
         assert whole.cost.mu == eptr.gaussian_mu(1.0, 0.05)
-
-
-@pytest.mark.parametrize("name", PURE)
-def test_the_parts_of_a_pure_rival_add_up_to_epsilon(name, budgets):
-    clone(PURE[name]).set_params(random_state=0).fit(*data())
-    (whole,) = budgets
-    assert 0 <= whole._epsilon <= Fraction(1, 10**9)
-    assert whole.parts == []
 
 
 TESTED = {

@@ -54,7 +54,8 @@ def test_bad_budgets(epsilon, delta, name):
 
 
 def test_totals():
-    with pytest.raises(eptr.InputError):
+    with pytest.raises(eptr.InputError, match="at least one"):
         Budget.total([])
     with pytest.raises(eptr.BudgetError):
-        Budget.total([Budget(1, 0.6)] * 2)
+        Budget.total([Budget(1, 0.5)] * 2)
+    assert Budget.total([Budget(1, 0.5), Budget(2, 0.499)]).delta == pytest.approx(0.999)

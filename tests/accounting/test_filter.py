@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eptr import Budget, PrivacyError, gaussian_delta, gaussian_mu
+from eptr import Budget, InputError, PrivacyError, gaussian_delta, gaussian_mu
 from eptr.accounting.filter import Spent, check_cost
 from eptr.privacy.claim import Cost
 from eptr.privacy.mechanism import forecast_test
@@ -47,6 +47,27 @@ def test_one_release_may_take_the_whole_budget(cost):
 def test_tenths_add_up():
     tenth = Cost(0.1, 1e-7, "basic", 0.0)
     assert admitted(Budget(0.3, 1e-5), tenth) == 3
+
+
+@pytest.mark.parametrize("cost", [REFINED, ADAPTIVE], ids=lambda c: c.kind)
+def test_no_share_of_delta_is_given_out_twice(cost):
+    """From the first Gaussian release on a fifth of 1e-5 is for basic composition of everything: 1e-6 is left of it."""
+    spent = Spent().charged(cost, Budget(3.0, 1e-5), 0.2)
+    assert spent.gaussian + spent.failing == 1 - Fraction(0.2)
+    for delta, fits in ((0.999e-6, True), (1.001e-6, False)):
+        assert (spent.charged(Cost(0.1, delta, "basic", 0.0), Budget(3.0, 1e-5), 0.2) is not None) == fits
+
+
+def test_what_remains_is_told_as_it_is():
+    """Fresh: all of it, or four fifths of delta for Gaussians, whose squares add up; mixed: nothing for those alone."""
+    total, cap = Budget(3.0, 1e-5), gaussian_mu(3.0, 8e-6)
+    spent, expected = Spent(), [(3.0, 1e-5, cap)]
+    expected += [(2.0, 1e-6, math.sqrt(cap**2 - REFINED.mu**2)), (1.5, 0.5e-6, 0.0), (0.0, 0.0, 0.0)]
+    costs = [REFINED, Cost(0.5, 0.5e-6, "basic", 0.0), Cost(1.5, 0.5e-6, "basic", 0.0)]
+    for k, wanted in enumerate(expected):
+        left = spent.remaining(total, 0.2)
+        assert (left.epsilon, left.delta, left.mu) == pytest.approx(wanted, rel=1e-9, abs=1e-15)
+        spent = spent.charged(costs[k], total, 0.2) if k < len(costs) else spent
 
 
 kinds = st.sampled_from(["basic", "gaussian", "approximate-gaussian"])
@@ -89,6 +110,8 @@ def test_totals_are_exact_and_survive_storage():
         spent = spent.charged(REFINED, Budget(3.0, 1e-5))
     assert spent.squares == 9 * Fraction(REFINED.mu) ** 2
     assert Spent.from_dict(spent.to_dict()) == spent
+    with pytest.raises(InputError, match="fields of this version"):
+        Spent.from_dict({"squares": "0/1"})
 
 
 @pytest.mark.slow
@@ -192,3 +215,22 @@ def test_a_basis_must_be_known_and_a_citation_must_name_its_theorem():
     for wrong in ({"basis": "believed"}, {"basis": ""}, {"basis": "cited"}, {"basis": "cited", "theorem": "  "}):
         with pytest.raises(PrivacyError, match="basis"):
             check_cost(replace(cost, **wrong))
+
+
+def test_gaussian_parts_cost_the_root_of_their_number_and_no_more_may_be_claimed():
+    four = Cost(1.0, 1e-6, "gaussian", gaussian_mu(1.0, 1e-6) / 2.0, parts=4)
+    check_cost(REFINED)
+    check_cost(four)
+    for wrong in (
+        replace(four, mu=1.001 * four.mu),
+        replace(REFINED, delta=0.99e-6),
+        replace(ADAPTIVE, failure=1.1e-7),
+    ):
+        with pytest.raises(PrivacyError, match="is not"):
+            check_cost(wrong)
+
+
+@pytest.mark.parametrize(("change", "words"), [({"kind": "hearsay"}, "known kind"), ({"relation": "add"}, "relation")])
+def test_a_cost_of_no_known_kind_or_relation_is_refused(change, words):
+    with pytest.raises(PrivacyError, match=words):
+        check_cost(replace(Cost(1.0, 1e-6, "basic", 0.0), **change))

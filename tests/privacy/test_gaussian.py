@@ -21,7 +21,7 @@ def grid(size):
 
 @pytest.mark.parametrize("block", range(4))
 def test_curve_and_calibration_match_400_digits(block):
-    for epsilon, delta in grid(800)[block::4]:
+    for epsilon, delta in grid(240)[block::4]:
         mu = eptr.gaussian_mu(epsilon, delta)
         exact = exact_delta(epsilon, mu)
         assert abs(eptr.gaussian_delta(epsilon, mu) / exact - 1) < RELATIVE_ERROR

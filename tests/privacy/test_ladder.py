@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import eptr
+from eptr.privacy import ladder
 from eptr.privacy.ladder import DEFAULT_SLACK, build_ladder
 from eptr.privacy.profile import hockey_stick
 
@@ -74,6 +75,28 @@ def test_no_rung_can_be_raised(epsilon, delta, slack):
         assert broken > delta
 
 
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-2), (1.0, 1e-6), (8.0, 1e-9)])
+def test_the_check_of_a_step_is_sharp_by_itself(epsilon, delta):
+    """It has the last word: roots that came out too large are brought back to where it holds, not far below."""
+    steps = build(epsilon, delta)
+    step, one = ladder._Step(epsilon, delta, steps.mu, steps.bits), 1 << steps.bits
+    for p, q in pairwise(steps.numerators):
+        raised = q + max(1, min(q - p, one - q) // 10**6)
+        assert step.feasible(p, q)
+        assert q == one or not step.feasible(p, raised)
+        step._upward_root = lambda p, guess, high=raised: high
+        step._downward_root = lambda p, q, high=raised: high
+        found = step(p, q)
+        assert step.feasible(p, found)
+        assert q == one or q - 2 * (raised - q) <= found <= raised
+
+
+def test_a_ladder_that_never_ends_is_refused(monkeypatch):
+    monkeypatch.setattr(ladder, "_MOST_RUNGS", 30)
+    with pytest.raises(eptr.PrivacyError, match="does not reach 1"):
+        ladder.build_ladder.__wrapped__(1.0, 1e-6, eptr.gaussian_mu(1.0, 1e-6) / 1.05, 1e-7)
+
+
 def test_lowering_a_finished_rung_breaks_privacy():
     """Why rounding belongs inside the recursion."""
     steps = build(1.0, 1e-6)
@@ -102,7 +125,9 @@ def test_public_function_defaults():
         (dict(epsilon=1.0, delta=1e-200), "not verified"),
         (dict(epsilon=1.0, delta=1e-6, mu=5.0), "gaussian_mu"),
         (dict(epsilon=1.0, delta=1e-6, p0=1e-5), "p0"),
-        (dict(epsilon=-1.0, delta=1e-6), "epsilon"),
+        (dict(epsilon=-1.0, delta=1e-6), "epsilon must"),
+        (dict(epsilon=1.0, delta=0.0, mu=0.1, p0=1e-7), "delta must"),
+        (dict(epsilon="1", delta=1e-6, mu=0.1), "epsilon must"),
         (dict(epsilon=1.0, delta=1.5), "delta"),
     ],
 )

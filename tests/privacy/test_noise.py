@@ -154,3 +154,11 @@ def test_every_usual_seed_works(seed):
 def test_bad_seeds_are_refused(bad):
     with pytest.raises(eptr.InputError, match="random_state"):
         SeededNoise(bad)
+
+
+@pytest.mark.parametrize(("law", "median"), [("gaussian", 0.6745), ("laplace", math.log(2.0)), ("cauchy", 1.0)])
+def test_seeded_noise_has_the_size_it_was_asked_for(law, median):
+    """It protects nobody, but simulations rest on it: half of the draws are closer than the median of the law's size."""
+    drawn = getattr(noise_source(0), law)(np.full(40_000, 5.0), 3.0) - 5.0
+    assert np.median(np.abs(drawn)) == pytest.approx(3.0 * median, rel=0.03)
+    assert abs(np.median(drawn)) < 0.1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ import pytest
 from eptr import InputError, LedgerError, PrivacyError, gaussian_mu
 from eptr.privacy.claim import BASES, Cost
 from eptr.privacy.contribution import Absolute, Ball, Box, Cell, Interval, LabelledBall, Outer, Shape, WeightedOuter
+from eptr.privacy.ladder import build_ladder
 from eptr.privacy.mechanism import Proposal, forecast_test
 from eptr.privacy.noise import ExactNoise, NoiseStandIn
+from eptr.privacy.profile import LaplaceTest, LogisticTest
 from eptr.privacy.spending import Spending
 from eptr.privacy.unit import Unit
 
@@ -26,7 +29,7 @@ class Noise(NoiseStandIn):
     """Tells the diary what is drawn; what comes out is what went in."""
 
     def __init__(self, diary):
-        self.diary, self.scales = diary, []
+        self.diary, self.scales, self.coins = diary, [], []
 
     def __deepcopy__(self, memo):
         return self
@@ -40,6 +43,7 @@ class Noise(NoiseStandIn):
 
     def coin(self, numerator, bits):
         self.diary.append("draw")
+        self.coins.append((numerator, bits))
         return True
 
     def bits(self, count):
@@ -230,6 +234,26 @@ def test_shares_that_add_up_to_one_are_all_admitted_and_leave_next_to_nothing(sh
         assert 0.0 <= fit.spending.remaining() <= 1e-13 * mu * mu
         with pytest.raises(PrivacyError, match="more than its budget"):
             portion.noisy(ZERO, Ball(1.0), 1e-9)
+
+
+def test_a_sum_without_a_share_gets_the_least_noise_that_the_whole_budget_buys():
+    """And a sum of one array comes back as that array, of two as two."""
+    one, two = Fit(), Fit()
+    assert np.shape(one.spending.sums(one.rows, lambda: (ZERO,), Ball(1.0))) == (2,)
+    counts, sums = two.spending.sums(two.rows, lambda: (ZERO, np.zeros((2, 3))), LabelledBall(1.0))
+    assert (counts.shape, sums.shape) == ((2,), (2, 3))
+    assert one.noise.scales == two.noise.scales[:1] == [pytest.approx(2.0 / MU, rel=1e-12)]
+    reach, pure = Absolute(2.0, 1.0), [Fit(PURE), Fit(PURE)]
+    pure[0].spending.laplace(ZERO, reach)
+    pure[1].spending.laplace_blocks([(ZERO, 1.0)], reach)
+    assert pure[0].noise.scales == pure[1].noise.scales == [pure[0].spending.laplace_scale(reach)]
+    assert pure[0].noise.scales == [pytest.approx(2.0, rel=1e-11)]
+
+
+def test_idle_numbers_are_standard_and_no_row_enters_them():
+    fit = Fit()
+    assert np.all(fit.spending.idle((2, 3)) == np.zeros((2, 3)))  # this noise gives back what went in
+    assert fit.noise.scales == [1.0]
 
 
 def test_a_share_is_never_more_than_its_square_root_and_hardly_less():
@@ -428,6 +452,43 @@ def test_shares_of_tests_survive_rounding():
         fit = Fit(replace(one, epsilon=1.0, delta=1e-4, parts=count))
         for _ in range(count):
             fit.spending.test(SAFE, "paper", 1.0 / count, 1e-4 / count)
+
+
+# The coin and the noise of a test, as they are asked for.
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.3, 1e-3), (8.0, 1e-9)])
+def test_on_every_rung_the_coin_is_that_of_the_ladder(epsilon, delta):
+    cost = forecast_test("tight", epsilon, delta).cost
+    steps = build_ladder(epsilon, delta, cost.mu, 0.1 * delta)
+    for rung in range(-2, steps.top + 3):
+        expected = 0 if rung < 0 else steps.numerators[min(rung, steps.top)]
+        fit = Fit(cost)
+        fit.spending.test_at_rung(lambda: ZERO, rung, 3.0, epsilon, delta)
+        assert fit.noise.coins == [(expected, steps.bits)]
+        assert fit.noise.scales == [pytest.approx(3.0 / cost.mu, rel=1e-12)]
+        assert fit.noise.scales[0] * cost.mu >= 3.0
+        if rung >= 0:  # a safety value of so many rows, as computed
+            for safety in (rung, rung - 0.5, rung - 1.0 + 1e-6, rung + 1e-9):
+                fit = Fit(cost)
+                fit.spending.test(Proposal(0.0, 3.0, safety), "tight", epsilon, delta)
+                assert fit.noise.coins == [(expected, steps.bits)]
+
+
+@pytest.mark.parametrize(("strategy", "law"), [("paper", LogisticTest), ("ptr", LaplaceTest)])
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.3, 1e-3)])
+def test_at_every_safety_the_coin_is_that_of_the_published_test(strategy, law, epsilon, delta):
+    """Published: sigmoid(eps/2 (gamma - M)) with noise 2/eps sqrt(2 log(1.25/delta)), or a Laplace test at half of epsilon."""
+    cost, test = forecast_test(strategy, epsilon, delta).cost, law(epsilon, delta)
+    mu = epsilon / 2 / math.sqrt(2 * math.log(1.25 / delta)) if strategy == "paper" else gaussian_mu(epsilon / 2, delta)
+    for safety in (0.0, 0.5, 1.0, 7.3, 40.0, 100.0, 1e3, 1e6):
+        fit = Fit(cost)
+        fit.spending.test(Proposal(0.0, 3.0, safety), strategy, epsilon, delta)
+        ((numerator, bits),) = fit.noise.coins
+        assert Fraction(numerator, 1 << bits) <= test.exact(safety)
+        assert numerator / (1 << bits) == pytest.approx(float(test(safety)), rel=1e-5)
+        assert fit.noise.scales == [pytest.approx(3.0 / mu, rel=1e-12)]
+        assert fit.noise.scales[0] * mu >= 3.0
 
 
 # Its own theorem.

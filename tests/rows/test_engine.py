@@ -52,6 +52,34 @@ def test_rows_that_go_bad_after_the_first_pass_are_not_released(bad, what):
         eptr.LinearRegression(x_bound=3.0, y_bound=4.0, ledger=Ledger()).fit(MemoryRows(rows, target), None)
 
 
+@pytest.mark.parametrize(("fault", "told"), [(eptr.InputError("a column is text"), 0), (eptr.DomainError("a row"), 1)])
+def test_only_what_a_value_was_wrong_with_counts_as_an_answer_about_rows(fault, told):
+    """A column's declared type is public: whoever counts failed checks does not hear of it."""
+
+    class Unreadable(MemoryRows):
+        def _blocks(self):
+            def blocks():
+                raise fault
+                yield
+
+            yield blocks()
+
+    rows, heard = Unreadable(X, T), []
+    rows.on_fault = lambda: heard.append(1)
+    with pytest.raises(type(fault), match=str(fault)) as caught:
+        rows.check()
+    assert (type(caught.value), len(heard)) == (type(fault), told)
+
+
+@pytest.mark.parametrize("drop", [False, True])
+@pytest.mark.parametrize("far", [1e300, -1e300, 1e151])
+def test_every_pass_sees_values_that_can_be_squared(drop, far):
+    rows, seen = MemoryRows(np.array([[1.0, 2.0], [far, 3.0]]), np.zeros(2), drop_invalid=drop), []
+    for _ in range(3):
+        rows.sum(lambda x, y, keep: (seen.append(x.copy()), ())[1])
+    assert all(np.array_equal(x, [[1.0, 2.0], [np.sign(far) * 1e150, 3.0]]) for x in [*seen, rows.part(slice(0, 2))[0]])
+
+
 @pytest.mark.parametrize("bound", [1e-200, 1e-101, 1e101, 1e200])
 def test_bounds_whose_squares_vanish_or_overflow_are_refused(bound):
     for estimator, settings in SETTINGS.items():

@@ -1,0 +1,99 @@
+"""Where the guarantee is carried: which files, and which of their statements."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+SOURCE = ROOT / "src" / "eptr"
+WHOLE = ("privacy", "accounting", "rows")  # rooms whose proven files are carriers from the first line to the last
+VERBS = {"charge", "check", "_unit", "_open"}  # whoever defines one of these stands between rows and noise
+SPENDS = {"noisy", "sums", "draw", "laplace", "laplace_blocks", "test", "test_at_rung", "within", "share", "scale"}
+EXACT = {"sum_grid", "product_grid", "toward_zero", "shrink_factors", "project", "Cost", "replace"}
+SILENT = {"__repr__", "__str__", "to_json", "to_dict", "__hash__", "planned_noise"}  # what only tells or plans
+
+
+@functools.cache
+def contributions() -> set[str]:
+    """Names of the sets that a row function may stay inside."""
+    tree = ast.parse((SOURCE / "privacy" / "contribution.py").read_text())
+    return {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+def carriers() -> list[Path]:
+    """Files that have their proof beside them, the room of the mathematics, and whoever checks, charges or opens a budget."""
+    return [path for path in sorted(SOURCE.rglob("*.py")) if path.with_suffix(".md").exists() or _stands_between(path)]
+
+
+def _stands_between(path: Path) -> bool:
+    defined = {n.name for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef)}
+    return path.parent.name == "privacy" or bool(defined & VERBS)
+
+
+def called(node: ast.AST) -> str:
+    function = node.func if isinstance(node, ast.Call) else node
+    return (
+        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    )
+
+
+class Carrier:
+    """One file: its tree, and which statements carry the guarantee."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.text = path, path.read_text()
+        self.lines, self.tree = self.text.splitlines(), ast.parse(self.text)
+        self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        self.whole = path.relative_to(SOURCE).parts[0] in WHOLE or not path.with_suffix(".md").exists()
+
+    @property
+    def module(self) -> str:
+        return ".".join(("eptr", *self.path.relative_to(SOURCE).with_suffix("").parts))
+
+    def above(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The node, what holds it, what holds that."""
+        while node is not None:
+            yield node
+            node = self.parents.get(node)
+
+    def function(self, node: ast.AST) -> str:
+        """Where the code of a node is: the innermost function, by name and line; "" outside of all."""
+        chain = list(self.above(node))
+        for inner, outer in itertools.pairwise(chain):
+            if isinstance(outer, (ast.FunctionDef, ast.Lambda)) and inner is not outer.args:
+                return f"{getattr(outer, 'name', '<lambda>')}:{first_line(outer)}"
+        return ""
+
+    def carries(self, node: ast.AST) -> bool:
+        """Whether a weakened node weakens the guarantee, as far as the text can tell."""
+        chain = list(self.above(node))
+        for inner, outer in itertools.pairwise(chain):
+            if isinstance(inner, (ast.Raise, ast.JoinedStr, ast.Assert)) or getattr(outer, "annotation", None) is inner:
+                return False
+            if isinstance(outer, (ast.FunctionDef)) and (inner is outer.returns or outer.name in SILENT):
+                return False
+            if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Pow) and isinstance(inner, ast.Constant):
+                return False  # 2.0**-52, x**2: units and degrees
+            if isinstance(outer, ast.ClassDef) and any(called(base) == "Protocol" for base in outer.bases):
+                return False
+        return self.whole or any(self._speaks_of_it(above) for above in chain)
+
+    def _speaks_of_it(self, node: ast.AST) -> bool:
+        """A row function, one that names its proof, or a statement that names a contribution, a share or an exact sum."""
+        if isinstance(node, ast.FunctionDef):
+            return "keep" in {a.arg for a in node.args.args} or "proof:" in (ast.get_docstring(node) or "")
+        if not isinstance(node, ast.stmt) or isinstance(node, (ast.ClassDef, ast.If, ast.For, ast.With)):
+            return False
+        above = self.lines[node.lineno - 2].strip() if node.lineno > 1 else ""
+        own = self.lines[node.lineno - 1 : node.end_lineno]
+        comments = "".join(line.partition("#")[2] for line in [above if above.startswith("#") else "", *own])
+        calls = {called(call) for call in ast.walk(node) if isinstance(call, ast.Call)}
+        return "proof:" in comments or bool(calls & (contributions() | SPENDS | EXACT))
+
+
+def first_line(node: ast.AST) -> int:
+    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
