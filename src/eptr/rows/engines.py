@@ -64,6 +64,8 @@ def open_rows(X: Any, y: Any, task: Task, on_fault: Callable[[], None] | None = 
             if on_fault is not None:
                 on_fault()
             raise
+    if task.columns is not None and rows.names != list(task.columns):
+        raise InputError("columns are chosen by name, so X must be a table with named columns.")
     rows.on_fault = on_fault
     return rows
 

@@ -44,6 +44,8 @@ def open(X: Any, y: Any, task: Task) -> MemoryRows:
     """A checked matrix, each cell read by itself, and a column of as many targets."""
     if isinstance(y, str):
         X, y = _split(X, y)
+    if task.columns is not None and hasattr(X, "columns"):
+        X = X[task.chosen(X.columns)]
     if isinstance(X, np.ndarray) and X.dtype.kind == "c" and not task.drop_invalid:
         raise DomainError("X must be real. Complex data not supported: pass real and imaginary parts as columns.")
     ready = matrix(X)

@@ -109,7 +109,7 @@ def open_columns(table: Table, y: str | None, task: Task) -> TableRows:
         raise InputError("y must be the name of the target column when X is a table of columns, a file or a cluster's.")
     if y is not None and y not in table.columns:
         raise InputError(no_column(f"y={y!r}", len(table.columns)))
-    features = [name for name in table.columns if name != y]
+    features = task.chosen(table.columns, y)
     if not features or len(set(table.columns)) != len(table.columns):
         raise InputError("X must have columns of different names, and at least one besides the target.")
     classes = task.label_set(lambda: _occurring(table, str(y)))
