@@ -128,7 +128,8 @@ class Chain:
         volume = Fraction(self.line.length**step, math.factorial(step) << self.unit * step)
         scale = self.bits + sum(self.sides[0].shifts[:step])
         digits = max(1, scale + math.ceil(volume).bit_length())
-        _, high = exponential(self.rate * max(Fraction(0), 2 * self.reach + 1 - abs(off)), digits)
+        least = max(Fraction(0), 2 * self.reach + 1 - abs(Fraction(off)))
+        _, high = exponential(self.rate * least, digits)
         return math.ceil(high * volume * Fraction(2) ** (scale - digits))
 
 
