@@ -258,6 +258,17 @@ def test_rows_of_a_cell_lie_at_reversed_bits():
     assert CellLine([0, 0]).places(0, 1) == [0, 2]
 
 
+def test_cells_have_their_lengths():
+    line, plain = CellLine([1, 2, 0], [4, 1, 10]), CellLine([1, 2, 0])
+    assert line.length == 15 << line.digits
+    assert [Fraction(p, 1 << line.digits) for p in line.places(0, 4)] == [0, 2, Fraction(17, 4), Fraction(9, 2), 15]
+    cells, inside = line.cells([0.0, *line.places(1, 3), line.length])
+    assert cells.tolist() == [0, 0, 1, 1, 2]
+    assert inside == pytest.approx([0.0, 0.5, 0.25, 0.5, 1.0])
+    assert plain.cells(plain.places(1, 3))[0].tolist() == [0, 1, 1]
+    assert CellLine([5], [1 << 50]).places(3, 3) == [(1 << 50) * CellLine([5]).places(3, 3)[0]]
+
+
 def test_a_row_more_adds_one_place_and_moves_nothing():
     rng = np.random.default_rng(0)
     for _ in range(50):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from html import escape
 from itertools import product
@@ -27,6 +28,7 @@ class Estimate:
     value, low, high : float or array
         The estimate, and the ends of an interval that holds the truth with probability ``level``, each value by itself.
     level : float
+        NaN, as the intervals, if none were asked for.
     se_sampling, se_privacy : float or array
         Standard errors: what the rows are a sample of, and the noise with what it may hide.
     names : tuple of tuples of str
@@ -85,12 +87,15 @@ class Estimate:
             f"<tr><th>{escape(', '.join(label))}</th>{''.join(f'<td>{v:.5g}</td>' for v in found)}</tr>"
             for label, *found in zip(self.lines(), *columns, strict=True)
         )
-        caption = f"{self.release.strategy}, {self.level:.0%} intervals"
+        intervals = "" if math.isnan(self.level) else f", {self.level:.0%} intervals"
+        caption = f"{self.release.strategy}{intervals}"
         return f"<table><caption>{escape(caption)}</caption><tr>{head}</tr>{body}</table>"
 
 
 def _sentence(label: tuple[str, ...], numbers: list[float], level: float) -> str:
     value, low, high, sampling, privacy = numbers
+    if math.isnan(level):
+        return f"{', '.join(label) + ': ' if label else 'is '}{value:.5g}."
     return (
         f"{', '.join(label) + ': ' if label else 'is '}{value:.5g}, {100 * level:.4g} % interval {low:.5g} to {high:.5g} "
         f"(standard error {sampling:.2g} from sampling, {privacy:.2g} from privacy)."

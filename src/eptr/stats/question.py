@@ -5,8 +5,9 @@ Everything here handles public settings; no statistic of the rows is computed in
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -48,8 +49,8 @@ class Question:
 
     what: str
     epsilon: float
-    delta: float = 1e-6
-    level: float = 0.95
+    delta: float = 1e-6  # 0 for a pure release
+    level: float | None = 0.95  # None: no intervals
     neighbours: str = "replace-one"
     rows_per_person: int = 1
     invalid: str = "raise"
@@ -57,9 +58,10 @@ class Question:
     random_state: Any = None
 
     def __post_init__(self) -> None:
-        Budget(self.epsilon, self.delta)
+        Budget(self.epsilon, self.delta or 0.5)
         Unit(self.neighbours, whole_number("rows_per_person", self.rows_per_person))
-        probability("level", self.level)
+        if self.level is not None:
+            probability("level", self.level)
         if self.invalid not in ("raise", "drop"):
             raise InputError(f"invalid must be 'raise' or 'drop', got {self.invalid!r}.")
 
@@ -74,9 +76,18 @@ class Question:
         return Cost(budget.epsilon, budget.delta, "gaussian", budget.mu)
 
     def open(
-        self, x: Any, y: Any = None, task: Task | None = None, *, cost: Cost | None = None, parts: int | None = None
+        self,
+        x: Any,
+        y: Any = None,
+        task: Task | None = None,
+        *,
+        cost: Callable[[Engine], Cost] | None = None,
+        parts: int | None = None,
     ) -> tuple[Engine, Spending]:
-        """The rows, and the budget to ask them with; ``task`` says what y holds. ``parts``: numbers asked for at a time."""
+        """The rows, and the budget to ask them with; ``task`` says what y holds. ``parts``: numbers asked for at a time.
+
+        ``cost``: if it is not that of Gaussian sums, what it is for these rows, from what is public about them.
+        """
         account = open_account(self.ledger, self.what)
         if account is not None and not self.drop:
             account.admit_check()  # a failed check is an answer about the rows
@@ -85,7 +96,7 @@ class Question:
         for text in public_warnings(rows.n, parts or rows.n_features, self.delta):
             warnings.warn(text, SettingsWarning, stacklevel=4)
         unit = Unit(self.neighbours, self.rows_per_person)
-        spending = Spending(cost or self.cost(), unit, rows, account, self.random_state, what=self.what)
+        spending = Spending(cost(rows) if cost else self.cost(), unit, rows, account, self.random_state, what=self.what)
         if self.random_state is not None:
             warnings.warn(
                 "random_state was given: this answer is reproducible and therefore not private. Use random_state=None on "
@@ -115,12 +126,13 @@ class Question:
         )
         release = spending.close(value, noise_scale, self.what)
         labels = tuple(tuple(axis) for axis in names)
-        return Estimate(value, low, high, self.level, se_sampling, se_privacy, labels, release)
+        level = math.nan if self.level is None else self.level
+        return Estimate(value, low, high, level, se_sampling, se_privacy, labels, release)
 
     @property
     def normal_quantile(self) -> float:
         """z with P(|N(0, 1)| <= z) = level."""
-        return float(ndtri(0.5 + 0.5 * self.level))
+        return math.nan if self.level is None else float(ndtri(0.5 + 0.5 * self.level))
 
 
 def _failed(account: Account | None, what: str) -> None:
