@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
-from .looks import Look, column_cells, look_at_columns, look_at_norms
+from .looks import FADE, Look, column_cells, look_at_columns, look_at_norms
 from .moments import Weights
 
 __all__ = ["Clip", "clip_columns"]
@@ -29,8 +29,8 @@ UNIT, NOISE_UNIT = 1.0 / 3.0, 10.0
 RESOLVED = 1.1
 # A guess of what lies beyond is corrected; so much of its square is feared to be left.
 FEAR = 0.5
-# A tail that fades more slowly, to say how uncertain the guess is.
-SLOWER = 0.8
+# Tails that fade more slowly and faster: how uncertain a guess is, and what squares, which weigh tails more, may count on.
+SLOWER, FASTER = 0.8, 0.3
 _FINEST = 2.0**-20
 
 
@@ -120,8 +120,8 @@ def _centred(look: Look, noise: float, power: int) -> Array:
     clips = np.unique(np.concatenate([tail.clips() for tail in tails]))
     lost = tails[0].beyond(clips, power) + tails[1].beyond(clips, power)
     k = int(np.argmin((noise * clips**power) ** 2 + FEAR * lost**2))
-    slower = sum(tail.beyond(clips[[k]], power)[0] for tail in look.tails(SLOWER))
-    return np.array([[look.centre], [clips[k]], [lost[k]], [max(lost[k], slower - lost[k])]])
+    sure = float(sum(tail.beyond(clips[[k]], power)[0] for tail in look.tails(FASTER)))
+    return np.array([[look.centre], [clips[k]], [sure], [max(sure, lost[k] - sure)]])
 
 
 def _ball(rows: Rows, bounds: Array, spending: Portion, looks: list[Look], noise: float, power: int) -> Array:
@@ -135,17 +135,17 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, looks: list[Look], noise
     (centre,), (spread,) = _spreads([found])
     unit = max(spread, most * _FINEST) * UNIT
     found = look_at_norms(rows, middles, spreads, float(centre), unit, most, spending, NORMS[1])
-    tail = found.tails()[1]
+    tail, sure = (found.tails(fade)[1] for fade in (FADE, FADE if power == 1 else FASTER))
     clips = tail.clips()
     lost = tail.beyond(clips, power, centre)
     # Of a mean, rows that are too long may all point the same way; of squares, they are shared out evenly.
-    each = lost / (math.sqrt(d) if power == 1 else d)
-    k = int(np.argmin((noise * (centre + clips) ** power) ** 2 + FEAR * each**2))
-    ends = spreads * (centre + clips[k])
-    even = spreads**power * each[k]
-    sides = [[t.beyond(np.array([e]), power)[0] for t in look.tails()] for look, e in zip(looks, ends, strict=True)]
+    parts = math.sqrt(d) if power == 1 else d
+    k = int(np.argmin((noise * (centre + clips) ** power) ** 2 + FEAR * (lost / parts) ** 2))
+    ends, even = spreads * (centre + clips[k]), spreads**power * sure.beyond(clips[[k]], power, centre)[0] / parts
+    tails = [look.tails(FADE if power == 1 else FASTER) for look in looks]
+    sides = np.array([[t.beyond(np.array([e]), power)[0] for t in pair] for pair, e in zip(tails, ends, strict=True)])
     # Which way the long rows point, nobody has seen.
-    return np.array([middles, ends, np.zeros(d) if power == 1 else even, np.hypot(np.hypot(*np.array(sides).T), even)])
+    return np.array([middles, ends, np.zeros(d) if power == 1 else even, np.hypot(np.hypot(*sides.T), even)])
 
 
 def _alike(spreads: Array, noise: float) -> Array:

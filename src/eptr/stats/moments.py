@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What a row adds to its group: (count, mean u, square u^2, fourth u^4), |u| <= 1; count = 0 where it is public.
+    """What a row adds to its group: count, and weighted powers of u, |u| <= 1; count = 0 where it is public.
 
     Whole multiples of 1/32, so that weighted sums are as exact as the sums.
     """
@@ -30,23 +30,30 @@ class Weights:
     count: float
     mean: float
     square: float
+    third: float = 0.0
     fourth: float = 0.0
+
+    def powers(self) -> dict[int, float]:
+        """Those that are asked for, and their weights."""
+        listed = enumerate((self.mean, self.square, self.third, self.fourth), start=1)
+        return {power: weight for power, weight in listed if weight}
 
     def contribution(self, columns: int, n: int) -> Shape:
         """The set of all these points, for n rows. proof: weights"""
         apart = 1.0 if columns == 1 else 2.0  # of two points p = u^2 with sum at most 1, squared
-        distance = math.hypot(self.count, self.mean, self.square, self.fourth)
+        distance = math.hypot(self.count, *self.powers().values())
         diameter = 2.0 * self.mean
-        if self.square > 0.5 * self.mean or self.fourth:
-            diameter = math.sqrt(diameter**2 + apart * (self.square**2 + self.fourth**2))
+        if self.square > 0.5 * self.mean or self.third or self.fourth:
+            odd, even = self.mean**2 + self.third**2, self.square**2 + self.fourth**2
+            diameter = math.sqrt(4.0 * odd + apart * even)
         diameter = max(diameter, math.sqrt(2.0) * distance) if self.count else diameter
-        slack = 12.0 * (sum_grid(n, 1.0) + 2.0**-50) * math.sqrt(columns)  # u^2 and u^4 on their grid. proof: rounding
+        slack = 12.0 * (sum_grid(n, 1.0) + 2.0**-50) * math.sqrt(columns)  # powers on their grid. proof: rounding
         return Shape(diameter + slack, distance + slack)
 
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Released for every group: its count (exact where it is public) and the means of u, u^2 and u^4, with their noise."""
+    """Released for every group: its count (exact where it is public) and the means of the powers of u, with their noise."""
 
     counts: Array  # (groups, 1)
     powers: dict[int, Array]  # (groups, columns) each
@@ -65,8 +72,7 @@ def moments(
 ) -> Moments:
     """u = (x - centre)/scale, x within the bounds, brought into the unit ball. proof: moments"""
     d, grid = rows.n_features, sum_grid(rows.n, 1.0)
-    chosen = {1: weights.mean, 2: weights.square, 4: weights.fourth}
-    chosen = {power: weight for power, weight in chosen.items() if weight}
+    chosen = weights.powers()
 
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         xp, (low, high, middle, factor) = namespace(x), (like(v, x) for v in (*bounds.T, centre, 1.0 / scale))
@@ -76,10 +82,8 @@ def moments(
         if keep is not None:
             u = xp.where(keep[:, None], u, xp.zeros_like(u))
         units = {1: project(u, shrink_factors(u, 1.0), grid)}
-        if 2 in chosen:
-            units[2] = whole(units[1] * units[1] * grid)
-        if 4 in chosen:
-            units[4] = whole(units[2] * units[2] * grid)
+        for power in range(2, max(chosen) + 1):
+            units[power] = whole(units[power - 1] * units[1] * grid)
         member = None if groups == 1 else _members(y, keep, groups)
         sums = [(xp.sum(units[p], axis=0)[None] if member is None else member @ units[p]) * grid for p in chosen]
         if not weights.count:

@@ -16,8 +16,8 @@ from .question import Question, Shared
 __all__ = ["std", "variance"]
 
 Array = NDArray[np.float64]
-# Squares lead; means only say where the middle is, and fourth powers how uncertain squares are. proof: spread
-_ALL_COUNT, _COUNTED = Weights(0.0, 1 / 8, 1.0, 1 / 4), Weights(1 / 4, 1 / 8, 1.0, 1 / 4)
+# Squares lead; means only say where the middle is, third and fourth powers how uncertain squares are. proof: spread
+_ALL_COUNT, _COUNTED = (Weights(count, 1 / 8, 1.0, 1 / 8, 1 / 4) for count in (0.0, 1 / 4))
 
 
 def variance(
@@ -67,11 +67,12 @@ def _variances(asked: Asked) -> tuple[Array, Array, Array, float]:
     weights = _COUNTED if asked.counted else _ALL_COUNT
     clip = clip_columns(asked.rows, asked.bounds, asked.spending, weights, power=2)
     found = asked.moments(clip.centre, clip.scale, weights, clip.share)
-    mean, square, fourth = (found.powers[p] for p in (1, 2, 4))
+    mean, square, third, fourth = (found.powers[p] for p in (1, 2, 3, 4))
     away = np.maximum(mean**2 - found.noise[1] ** 2, 0.0)  # a square of something noisy is too large by its variance
     unit = clip.scale**2
     value = (unit * (square - away) + clip.beyond / asked.rows.n) * (found.counts / np.maximum(found.counts - 1.0, 1.0))
-    sampling = unit * np.sqrt(pooled(fourth - square**2, found.noise[4]) / found.counts)
+    fourth = fourth - 4.0 * mean * third + 6.0 * mean**2 * square - 3.0 * mean**4  # around the mean
+    sampling = unit * np.sqrt(pooled(fourth - (square - away) ** 2, found.noise[4]) / found.counts)
     noise = np.hypot(found.noise[2], 2.0 * np.sqrt(away) * found.noise[1])
     privacy = np.hypot(unit * noise, clip.unseen / asked.rows.n)
     return np.maximum(value, 0.0), sampling, privacy, float(np.max(unit * found.noise[2]))
