@@ -63,6 +63,7 @@ NEEDS_NO_PROOF = {
     "estimators/predicting.py",
     "estimators/preprocessing.py",
     "stats/catalogue.py",
+    "stats/clip.py",
     "stats/estimate.py",
     "stats/question.py",
     "stats/rank_interval.py",

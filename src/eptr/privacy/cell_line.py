@@ -42,7 +42,7 @@ class CellLine:
                 self._place(ranks - self._until[cells] + counts, counts),
             )
         )
-        found = ((starts << self.digits) + inside * lengths).tolist()
+        found: list[int] = ((starts << self.digits) + inside * lengths).tolist()
         return [0] * (first == 0) + found + [self.length] * (last > self.count)
 
     def cells(self, places: Any) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from .estimate import Estimate
+from .mean import mean
 from .quantiles import median, quantiles
+from .spread import std, variance
 
-__all__ = ["Estimate", "median", "quantiles"]
+__all__ = ["Estimate", "mean", "median", "quantiles", "std", "variance"]

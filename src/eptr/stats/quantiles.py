@@ -147,7 +147,7 @@ def _levels(q: Any) -> list[Fraction]:
     if not listed or np.ndim(q) > 1:
         raise InputError("q must be a level between 0 and 1, or a list of some.")
     for level in listed:
-        if isinstance(level, bool) or not isinstance(level, Real) or not 0.0 <= level <= 1.0:
+        if isinstance(level, bool) or not isinstance(level, Real) or not 0.0 <= float(level) <= 1.0:
             raise InputError(f"q must hold levels between 0 and 1, got {level!r}.")
     return [Fraction(float(level)).limit_denominator(10**9) for level in listed]
 

@@ -48,8 +48,9 @@ class ValueGrid:
     def __init__(self, low: float, high: float, step: float | None = None) -> None:
         self.low, self.high, self.step = low, high, step
         self.gaps = step is None or (high - low) / step > _MOST_MULTIPLES
-        points = self._round_numbers() if self.gaps else np.arange(math.ceil(low / step), math.floor(high / step) + 1)
-        points = points if self.gaps else self._multiples(points)
+        points = (
+            self._round_numbers() if step is None or self.gaps else self._multiples(_whole_numbers(low, high, step))
+        )
         points = np.unique(np.concatenate([points, [low, high]]) + 0.0)
         self.points: Array = points[(low <= points) & (points <= high)]
         # A cell ends at each of these: below a point, and above it; or half way between two.
@@ -57,7 +58,7 @@ class ValueGrid:
 
     def _round_numbers(self) -> Array:
         step, digit, power = _round_step((self.high - self.low) / _STEPS)
-        numbers = [_decimal(np.arange(math.ceil(self.low / step), math.floor(self.high / step) + 1) * digit, power)]
+        numbers = [_decimal(_whole_numbers(self.low, self.high, step) * digit, power)]
         power = math.ceil(math.log10(max(abs(self.low), abs(self.high)))) - 3
         for decade in range(power, power - _DECADES, -1):
             sizes = _decimal(_DIGITS, decade)
@@ -107,6 +108,11 @@ class ValueGrid:
         left, right = self.points[cell // 2], self.points[(cell + 1) // 2]
         found = left + inside * (right - left)
         return found if self.step is None else np.clip(self._multiples(np.rint(found / self.step)), self.low, self.high)
+
+
+def _whole_numbers(low: float, high: float, step: float) -> Any:
+    """How many steps from zero a range reaches."""
+    return np.arange(math.ceil(low / step), math.floor(high / step) + 1)
 
 
 def _round_step(least: float) -> tuple[float, int, int]:
