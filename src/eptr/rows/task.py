@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -32,6 +32,8 @@ class Task:
         Rows that are not valid contribute zero instead of raising.
     columns : sequence of str, optional
         The columns of a table that count, in this order; all but the target without it.
+    levels : mapping of str to labels, optional
+        Columns of labels, crossed: the target is the cell of their table that a row is in, a number among ``classes``.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class Task:
     classes: Any = None
     drop_invalid: bool = False
     columns: tuple[str, ...] | None = None
+    levels: Mapping[str, Sequence[Any]] | None = None
 
     def __post_init__(self) -> None:
         if self.target != "labels":

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from .estimate import Estimate
+from .histogram import histogram
 from .mean import mean
 from .quantiles import median, quantiles
 from .spread import std, variance
+from .table import table
 
-__all__ = ["Estimate", "mean", "median", "quantiles", "std", "variance"]
+__all__ = ["Estimate", "histogram", "mean", "median", "quantiles", "std", "table", "variance"]

@@ -70,6 +70,21 @@ class Estimate:
                 index = pandas.MultiIndex.from_tuples(self.lines())
         return pandas.DataFrame({name: np.ravel(getattr(self, name)) for name in _NUMBERS}, index=index)
 
+    def plot(self, ax: Any = None) -> Any:
+        """Values and intervals as bars, on ``ax`` or new axes of matplotlib's, which are returned."""
+        if ax is None:
+            try:
+                from matplotlib import pyplot
+            except ModuleNotFoundError:
+                raise InputError("plot needs matplotlib; install it with: pip install 'eptr[figures]'.") from None
+            ax = pyplot.figure().add_subplot()
+        value, low, high = (np.ravel(getattr(self, name)) for name in _NUMBERS[:3])
+        reach = None if np.isnan(self.level) else np.maximum([value - low, high - value], 0.0)
+        ax.bar(range(len(value)), value, yerr=reach, capsize=3, color="0.8", edgecolor="0.3", ecolor="0.3")
+        ax.set_xticks(range(len(value)), [", ".join(label) for label in self.lines()], rotation=45, ha="right")
+        ax.set_ylabel(self.release.strategy)
+        return ax
+
     def __str__(self) -> str:
         labels, numbers = self.lines(), np.array([np.ravel(getattr(self, name)) for name in _NUMBERS]).T.tolist()
         told = [_sentence(k, v, self.level) for k, v in zip(labels[:_MOST_LINES], numbers, strict=False)]
