@@ -6,7 +6,7 @@ WORKERS ?= 2
 CONSTRAINTS ?=
 
 .PHONY: demo test test-fast test-oldest lint types clean
-.PHONY: reproduction peers compare soak bench bench-accuracy bench-coverage bench-outcomes bench-speed bench-sensitivity bench-gpu bench-real bench-scale choose-defaults
+.PHONY: reproduction peers compare soak bench bench-accuracy bench-coverage bench-outcomes bench-quantiles bench-speed bench-sensitivity bench-gpu bench-real bench-scale choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -47,6 +47,10 @@ bench-coverage: $(VENV)/.installed
 # Outcomes on which the refined fit is not least squares, next to AdaSSP; a minute.
 bench-outcomes: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.outcomes
+
+# Misclassified points of quantiles, ours and published, coverage of intervals, and a million values; half an hour.
+bench-quantiles: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.quantiles
 
 bench-speed: $(VENV)/.installed
 	OMP_NUM_THREADS=2 $(BIN)/python -m benchmarks.speed

@@ -7,13 +7,16 @@ from typing import Any
 
 _HOME = {
     "AdaSSP": "adassp",
+    "ApproximateQuantiles": "approximate_quantiles",
     "BinnedKernel": "binned",
     "DPGD": "dpgd",
     "DPJL": "dpjl",
     "DPNB": "dpnb",
     "DPNBSS": "dpnbss",
     "FunctionalMechanism": "functional",
+    "JointExp": "joint_exp",
     "NoisyStatistics": "noisy_statistics",
+    "OneByOne": "joint_exp",
     "PTR": "ptr",
     "TukeyEM": "tukey",
     "WaveletEstimator": "wavelet",

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from ..estimators.catalogue import Entrant
 from .adassp import AdaSSP
+from .approximate_quantiles import ApproximateQuantiles
 from .binned import BinnedKernel
 from .dpgd import DPGD
 from .dpjl import DPJL
 from .dpnb import DPNB
 from .dpnbss import DPNBSS
 from .functional import FunctionalMechanism
+from .joint_exp import JointExp, OneByOne
 from .noisy_statistics import NoisyStatistics
 from .ptr import PTR
 from .tukey import TukeyEM
 from .wavelet import WaveletEstimator
 
-__all__ = ["RIVALS"]
+__all__ = ["OF_QUANTILES", "RIVALS"]
 
 
 RIVALS = [
@@ -42,3 +44,5 @@ RIVALS = [
     Entrant(WaveletEstimator, "literature", "function", "pure"),
     Entrant(BinnedKernel, "repaired", "function", "approximate", needs={"cells": 5}),
 ]
+# Those of stats.quantiles: they take what it takes.
+OF_QUANTILES = {"JointExp": JointExp, "ApproximateQuantiles": ApproximateQuantiles, "OneByOne": OneByOne}

@@ -66,7 +66,7 @@ def quantiles(
     >>> import numpy as np
     >>> from eptr import stats
     >>> ages = np.random.default_rng(0).integers(18, 90, size=10_000)
-    >>> bool(stats.quantiles(ages, [0.1, 0.5, 0.9], (0, 120), epsilon=1.0).value[1] in range(50, 58))
+    >>> bool(stats.quantiles(ages, [0.1, 0.5, 0.9], (0, 120), epsilon=1.0, step=1).value[1] in range(50, 58))
     True
     """
     return _answer("quantiles", x, q, bounds, epsilon, step, level, shared)
