@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from .covariance import correlation, covariance
 from .estimate import Estimate
 from .mean import mean
 from .spread import std, variance
 
-__all__ = ["Estimate", "mean", "std", "variance"]
+__all__ = ["Estimate", "correlation", "covariance", "mean", "std", "variance"]
