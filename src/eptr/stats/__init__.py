@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .covariance import correlation, covariance
 from .estimate import Estimate
 from .histogram import histogram
 from .mean import mean
@@ -9,4 +10,15 @@ from .quantiles import median, quantiles
 from .spread import std, variance
 from .table import table
 
-__all__ = ["Estimate", "histogram", "mean", "median", "quantiles", "std", "table", "variance"]
+__all__ = [
+    "Estimate",
+    "correlation",
+    "covariance",
+    "histogram",
+    "mean",
+    "median",
+    "quantiles",
+    "std",
+    "table",
+    "variance",
+]

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .estimate import Estimate
+from .histogram import histogram
+from .quantiles import quantiles
+from .table import table
 
 __all__ = ["BOUND", "COLUMNS", "LEVELS", "STATISTICS", "Statistic"]
 
@@ -31,4 +34,19 @@ class Statistic:
         return self.ask(x, t, bounds, **{"epsilon": 1.0, "delta": 1e-6, **settings})
 
 
-STATISTICS: list[Statistic] = []
+def _histogram(x: Any, t: Any, bounds: Any, **settings: Any) -> Estimate:
+    edges = [-BOUND, -1.0, 0.0, 1.0, BOUND]
+    return (
+        histogram(x, {COLUMNS[0]: edges}, **settings) if isinstance(t, str) else histogram(x[:, 0], edges, **settings)
+    )
+
+
+def _table(x: Any, t: Any, bounds: Any, **settings: Any) -> Estimate:
+    return table(x, levels={t: LEVELS}, **settings) if isinstance(t, str) else table(t, levels=LEVELS, **settings)
+
+
+STATISTICS: list[Statistic] = [
+    Statistic("histogram", _histogram),
+    Statistic("quantiles", lambda x, t, bounds, delta, **settings: quantiles(x, [0.25, 0.5], bounds, **settings)),
+    Statistic("table", _table),
+]

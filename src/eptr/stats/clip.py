@@ -1,4 +1,4 @@
-"""Where to clip: noise grows with the clip, and what lies beyond it is lost. Looks first, then the least sum of both.
+"""Where to clip: noise grows with the clip, and what lies beyond it is lost; the least sum of both.
 
 A clip is a guess about tails that fade; whether it is right changes what an interval is worth, never what is private.
 """
@@ -7,31 +7,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
-from .looks import FADE, Look, column_cells, look_at_columns, look_at_norms
+from ..rows.namespace import squares
+from .locate import NORMS, Located, locate, locate_norms
+from .looks import FADE, Look
 from .moments import Weights
 
-__all__ = ["Clip", "clip_columns"]
+__all__ = ["Clip", "clip_columns", "clip_norms"]
 
 Array = NDArray[np.float64]
-# Shares of mu^2: each look in search of the columns, at most so many of them; the look at their tails, of one column and of
-# many; and the two looks at norms.
-SEARCH, MOST = 0.02, 5
-ONE_TAIL, MANY_TAILS, NORMS = 0.10, 0.05, (0.01, 0.02)
-# Cells next to the centre are a third of the spread wide, or wide enough to stand out by four times their noise.
-UNIT, NOISE_UNIT = 1.0 / 3.0, 10.0
-# A search ends when the cell of the median is about a spread wide; two that hold everything are 1.35.
-RESOLVED = 1.1
 # A guess of what lies beyond is corrected; so much of its square is feared to be left.
 FEAR = 0.5
 # Tails that fade more slowly and faster: how uncertain a guess is, and what squares, which weigh tails more, may count on.
 SLOWER, FASTER = 0.8, 0.3
-_FINEST = 2.0**-20
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,52 +41,17 @@ class Clip:
 
 def clip_columns(rows: Rows, bounds: Array, spending: Portion, weights: Weights, power: int = 1) -> Clip:
     """From bounds that may be wide to a ball that holds most rows, for sums of x^``power``."""
+    found = locate(rows, bounds, spending)
     many = rows.n_features > 1
-    middles, spreads, looks = _search(rows, bounds, spending)
-    units = spreads * _unit(rows, spending, last := MANY_TAILS if many else ONE_TAIL)
-    looked = look_at_columns(rows, middles, units, bounds, spending, last)
-    left = 1.0 - SEARCH * looks - last - sum(NORMS) * many
+    left = 1.0 - found.share - sum(NORMS) * many
     noise = spending.scale(weights.contribution(rows.n_features, rows.n), left)
     noise /= weights.mean if power == 1 else weights.square
     if many:
-        found = _ball(rows, bounds, spending, looked, noise, power)
+        clip = _ball(rows, bounds, spending, found, noise, power)
     else:
-        found = (_interval if power == 1 else _centred)(looked[0], noise, power)
-    centre, scale, beyond, unseen = found
+        clip = (_interval if power == 1 else _centred)(found.looks[0], noise, power)
+    centre, scale, beyond, unseen = clip
     return Clip(centre, scale, beyond, unseen, left)
-
-
-def _search(rows: Rows, bounds: Array, spending: Portion) -> tuple[Array, Array, int]:
-    """Middles and spreads, and how many looks that took: each around what the one before has seen, the first around 0."""
-    width, centres = bounds[:, 1] - bounds[:, 0], np.clip(0.0, bounds[:, 0], bounds[:, 1])
-    # Where all numbers have one sign their size is told at once; else cells near 0 would divide what lies around it.
-    units = width * np.where((bounds[:, 0] >= 0.0) | (bounds[:, 1] <= 0.0), _FINEST, 1.0 / 32.0)
-    middles, spreads = centres, units
-    open_ = np.ones(len(width), dtype=bool)
-    wanted = _unit(rows, spending, SEARCH)
-    for looked in range(1, MOST + 1):
-        looks = look_at_columns(rows, centres, units, bounds, spending, SEARCH)
-        found = _spreads(looks)
-        middles, spreads = (np.where(open_, new, old) for new, old in zip(found, (middles, spreads), strict=True))
-        spreads = np.maximum(spreads, width * _FINEST)
-        cells = np.array([look.cell(at) for look, at in zip(looks, middles, strict=True)])
-        open_ &= cells > RESOLVED * wanted / UNIT * spreads
-        if looked == MOST or not open_.any():
-            break
-        centres, units = middles, wanted * spreads
-    return middles, spreads, looked
-
-
-def _spreads(looks: list[Look]) -> tuple[Array, Array]:
-    """Medians, and standard deviations as those of a normal column with the same quartiles."""
-    quartiles = np.array([look.quantiles([0.25, 0.5, 0.75]) for look in looks])
-    return quartiles[:, 1], (quartiles[:, 2] - quartiles[:, 0]) / 1.35
-
-
-def _unit(rows: Rows, spending: Portion, share: float) -> float:
-    """How wide the cells next to the centre should be, in spreads; from public numbers."""
-    noise = spending.scale(column_cells(rows.n_features), share) / rows.n
-    return min(max(NOISE_UNIT * noise, UNIT), 2.0)
 
 
 def _interval(look: Look, noise: float, power: int) -> Array:
@@ -124,34 +83,27 @@ def _centred(look: Look, noise: float, power: int) -> Array:
     return np.array([[look.centre], [clips[k]], [sure], [max(sure, lost[k] - sure)]])
 
 
-def _ball(rows: Rows, bounds: Array, spending: Portion, looks: list[Look], noise: float, power: int) -> Array:
+def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, noise: float, power: int) -> Array:
     """Around the middles, in units of the columns' spreads."""
-    d, width = rows.n_features, bounds[:, 1] - bounds[:, 0]
-    middles, spreads = _spreads(looks)
-    spreads = np.maximum(spreads, [look.spread(rows.n) for look in looks])
-    spreads = _alike(spreads / width, 4.0 * looks[0].sd / rows.n) * width
-    most = math.hypot(*(width / spreads))
-    found = look_at_norms(rows, middles, spreads, 0.0, most * _FINEST, most, spending, NORMS[0])
-    (centre,), (spread,) = _spreads([found])
-    unit = max(spread, most * _FINEST) * UNIT
-    found = look_at_norms(rows, middles, spreads, float(centre), unit, most, spending, NORMS[1])
-    tail, sure = (found.tails(fade)[1] for fade in (FADE, FADE if power == 1 else FASTER))
-    clips = tail.clips()
-    lost = tail.beyond(clips, power, centre)
+    d, middles, spreads = rows.n_features, found.middles, found.spreads
+
+    def norms(x: Any) -> Any:
+        return np.sqrt(squares((x - middles) * (1.0 / spreads), 1))[:, None]
+
     # Of a mean, rows that are too long may all point the same way; of squares, they are shared out evenly.
-    parts = math.sqrt(d) if power == 1 else d
-    k = int(np.argmin((noise * (centre + clips) ** power) ** 2 + FEAR * (lost / parts) ** 2))
-    ends, even = spreads * (centre + clips[k]), spreads**power * sure.beyond(clips[[k]], power, centre)[0] / parts
-    tails = [look.tails(FADE if power == 1 else FASTER) for look in looks]
+    look = locate_norms(rows, norms, math.hypot(*(np.diff(bounds)[:, 0] / spreads)), spending)
+    radius, lost = clip_norms(look, noise, power, math.sqrt(d) if power == 1 else d)
+    ends, even = spreads * radius, spreads**power * lost
+    tails = [look.tails(FADE if power == 1 else FASTER) for look in found.looks]
     sides = np.array([[t.beyond(np.array([e]), power)[0] for t in pair] for pair, e in zip(tails, ends, strict=True)])
     # Which way the long rows point, nobody has seen.
     return np.array([middles, ends, np.zeros(d) if power == 1 else even, np.hypot(np.hypot(*sides.T), even)])
 
 
-def _alike(spreads: Array, noise: float) -> Array:
-    """Logarithms drawn together as far as their noise may explain that they differ."""
-    logs = np.log(spreads)
-    if len(logs) < 4:
-        return spreads
-    kept = max(0.0, 1.0 - noise**2 / max(float(np.var(logs, ddof=1)), 1e-300))
-    return np.asarray(np.exp(logs.mean() + kept * (logs - logs.mean())))
+def clip_norms(look: Look, noise: float, power: int, parts: float) -> tuple[float, float]:
+    """The radius of least risk to each of ``parts`` equal parts of |x|^``power``, and what it takes from each, as guessed."""
+    tail, sure = (look.tails(fade)[1] for fade in (FADE, FADE if power == 1 else FASTER))
+    clips = tail.clips()
+    lost = tail.beyond(clips, power, look.centre) / parts
+    k = int(np.argmin((noise * (look.centre + clips) ** power) ** 2 + FEAR * lost**2))
+    return look.centre + float(clips[k]), float(sure.beyond(clips[[k]], power, look.centre)[0]) / parts

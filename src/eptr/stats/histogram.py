@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, Unpack
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..rows.namespace import like, namespace, to_numpy
+from ..rows.task import Task
 from .estimate import Estimate
 from .question import Question, Shared
 from .tally import tally
@@ -24,7 +26,7 @@ def histogram(
     Parameters
     ----------
     x : column, or table of one
-    bins : sequence of floats
+    bins : sequence of floats, or {name: sequence}, which chooses the column of a table
         The edges, increasing, from what is known before seeing the data; the first and the last may be infinite. A bin holds
         its lower edge and not its upper one, but the last holds both. Values beyond the edges count in the outer bins.
     epsilon, delta : float
@@ -43,8 +45,9 @@ def histogram(
     (10000.0, '[18, 40)')
     """
     question = Question(what="histogram", epsilon=epsilon, delta=delta, level=level, **shared)
-    edges = _edges(bins)
-    rows, spending = question.open(x)
+    columns = tuple(bins) if isinstance(bins, Mapping) else None
+    edges = _edges(next(iter(bins.values()), None) if isinstance(bins, Mapping) else bins)
+    rows, spending = question.open(x, task=Task("none", drop_invalid=question.drop, columns=columns))
     if rows.n_features != 1:
         raise InputError(f"x must be one column, got {rows.n_features}; stats.table counts combinations.")
     inner = edges[1:-1]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..privacy.contribution import Shape
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
-from ..rows.namespace import on_host, squares
+from ..rows.namespace import on_host
 
 __all__ = ["Look", "Tail", "column_cells", "look_at_columns", "look_at_norms"]
 
@@ -131,13 +131,9 @@ def look_at_columns(
 
 
 def look_at_norms(
-    rows: Rows, middles: Array, spreads: Array, centre: float, unit: float, most: float, spending: Portion, share: float
+    rows: Rows, norms: Any, centre: float, unit: float, most: float, spending: Portion, share: float
 ) -> Look:
-    """Noisy counts of |(x - middle)/spread| around a centre; costs ``share``. proof: norms"""
-
-    def norms(x: Any) -> Any:
-        return np.sqrt(squares((x - middles) * (1.0 / spreads), 1))[:, None]
-
+    """Noisy counts of ``norms(x)``, one number for every row, around a centre; costs ``share``. proof: norms"""
     bounds = np.array([[0.0, most]])
     return _look(rows, norms, np.array([centre]), np.array([unit]), bounds, spending, share)[0]
 
