@@ -157,6 +157,9 @@ def _of_arrow(x: Any) -> bool:
 
 def as_table(x: Any) -> Any:
     """A column as a table of one, not yet read; anything else as it is."""
+    shape = (len(x),) if isinstance(x, (list, tuple)) else getattr(x, "shape", None)
+    if isinstance(shape, tuple) and shape and isinstance(shape[0], int) and shape[0] == 0:
+        raise InputError("x has no rows; a statistic needs at least one.")
     if not is_column(x):
         return x
     if hasattr(x, "to_frame"):
