@@ -73,7 +73,7 @@ LINES = [
 
 def chances(chain, ranks):
     """Probability of a sequence: the product of the chances of the choices that lead to it, last quantile first."""
-    found, step, later = mpmath.mpf(1), len(ranks), chain.line.count + 1
+    found, step, later = mpmath.mpf(1), len(ranks), chain.frame.line.count + 1
     while step:
         rank, run = ranks[step - 1], Counter(ranks[:step])[ranks[step - 1]]
         place = list(chain.outwards(step, later)).index(rank)
@@ -139,7 +139,7 @@ def test_windows_that_cut_draw_as_the_definition_says(levels, bits, monkeypatch,
     """So few bits that most draws need more of them, and wider windows."""
     monkeypatch.setattr(draws, "FIRST_BITS", bits)
     line, rate, noise, wanted = Points(range(2, 42), 60), Fraction(1), SeededNoise(bits), rows_wanted(levels, 40)
-    assert not Chain(line, wanted, rate, bits).complete
+    assert not Chain(line, wanted, rate, bits).frame.complete
     assert is_drawn_from(truth(line, wanted, rate), lambda: flat(joint_ranks(line, wanted, rate, noise)), 500)
     assert len(remembered) > 2
 
@@ -172,7 +172,7 @@ def test_a_narrow_window_misses_no_more_than_it_says():
         line = Points(rng.integers(1, 1000, 24).tolist(), 1000)
         wanted = rows_wanted(levels, 24)
         chain, exact = Chain(line, wanted, rate, 2), truth(line, wanted, rate)
-        inside = {ranks: all(map(range.__contains__, chain.windows, ranks)) for ranks in exact}
+        inside = {ranks: all(map(range.__contains__, chain.frame.windows, ranks)) for ranks in exact}
         assert not all(inside.values())
         table = chain.before(len(levels), 25)
         missing = chain.missing(len(levels), Fraction(0))

@@ -79,8 +79,8 @@ def joint_ranks(line: Line, wanted: Sequence[Fraction], rate: Fraction, noise: N
     return found
 
 
-class Chain:
-    """Enclosures, at one precision, of the sums over all outputs up to each quantile. proof: forwards"""
+class Frame:
+    """What a chain is built on, at one precision: windows of ranks, their measures, powers of exp(-rate)."""
 
     def __init__(self, line: Line, wanted: Sequence[Fraction], rate: Fraction, bits: int) -> None:
         self.line, self.wanted, self.rate, self.bits = line, wanted, rate, bits
@@ -95,55 +95,63 @@ class Chain:
         self.powers.append((0, self.powers[-1][1]))  # of anything larger
         self.measures = [np.diff(_whole(line.places(window.start, window.stop))) for window in self.windows]
         self.unit = max(max(measures) for measures in self.measures).bit_length()
-        low = Bounds(self, 0, None)
-        self.sides = (low, Bounds(self, 1, low.shifts))
+
+
+class Chain:
+    """Enclosures, at one precision, of the sums over all outputs up to each quantile. proof: forwards"""
+
+    def __init__(self, line: Line, wanted: Sequence[Fraction], rate: Fraction, bits: int) -> None:
+        self.frame = Frame(line, wanted, rate, bits)
+        low = Bounds(self.frame, 0, None)
+        self.sides = (low, Bounds(self.frame, 1, low.shifts))
 
     def outwards(self, step: int, later: int) -> Iterator[int]:
         """All ranks below ``later``, the nearest to the centre of this step first: an order that no precision changes."""
-        centre = self.centres[step - 1]
-        for off in range(max(centre, self.line.count - centre) + 1):
+        centre = self.frame.centres[step - 1]
+        for off in range(max(centre, self.frame.line.count - centre) + 1):
             yield from (rank for rank in sorted({centre - off, centre + off}) if 0 <= rank < later)
 
     def before(self, step: int, later: int) -> list[Enclosure]:
         """Weights of the region of quantile ``step`` if the next one lies in the region ``later``. proof: backwards"""
-        window = self.windows[step - 1]
+        window = self.frame.windows[step - 1]
         ranks = np.fromiter(islice(self.outwards(step, later), max(0, min(window.stop, later) - window.start)), int)
-        rows = min(later, self.line.count)  # above the last quantile: all rows
+        rows = min(later, self.frame.line.count)  # above the last quantile: all rows
         low, high = (
-            side.sums[step - 1][ranks - window.start] * side.kernel(rows - ranks, self.wanted[step]) >> self.bits
+            side.sums[step - 1][ranks - window.start] * side.kernel(rows - ranks, self.frame.wanted[step])
+            >> self.frame.bits
             for side in self.sides
         )
-        return _enclosed(low, high, self.missing(step, rows - sum(self.wanted[: step + 1])))
+        return _enclosed(low, high, self.missing(step, rows - sum(self.frame.wanted[: step + 1])))
 
     def runs(self, step: int, rank: int) -> list[Enclosure]:
         """Weights of how many quantiles, the last being ``step``, share the region. proof: backwards"""
         low, high = (side.lengths_at(step, rank) for side in self.sides)
-        missing = self.missing(step, rank - sum(self.wanted[:step]))
+        missing = self.missing(step, rank - sum(self.frame.wanted[:step]))
         return _enclosed(low, high, missing + self.sides[1].lost[step - 1])
 
     def missing(self, step: int, off: Fraction | int) -> int:
         """Above the weight of sequences that leave a window up to ``step`` and end ``off`` the mark. proof: windows"""
-        if self.complete:
+        if self.frame.complete:
             return 0
-        volume = Fraction(self.line.length**step, math.factorial(step) << self.unit * step)
-        scale = self.bits + sum(self.sides[0].shifts[:step])
+        volume = Fraction(self.frame.line.length**step, math.factorial(step) << self.frame.unit * step)
+        scale = self.frame.bits + sum(self.sides[0].shifts[:step])
         digits = max(1, scale + math.ceil(volume).bit_length())
-        least = max(Fraction(0), 2 * self.reach + 1 - abs(Fraction(off)))
-        _, high = exponential(self.rate * least, digits)
+        least = max(Fraction(0), 2 * self.frame.reach + 1 - abs(Fraction(off)))
+        _, high = exponential(self.frame.rate * least, digits)
         return math.ceil(high * volume * Fraction(2) ** (scale - digits))
 
 
 class Bounds:
     """The sums of a chain from below, or from above with a minus: shifts and quotients round down, so both are bounds."""
 
-    def __init__(self, chain: Chain, side: int, shifts: list[int] | None) -> None:
-        self.chain, self.side, self.bits = chain, side, chain.bits
-        self.powers = _whole([power[side] for power in chain.powers])
+    def __init__(self, frame: Frame, side: int, shifts: list[int] | None) -> None:
+        self.frame, self.side, self.bits = frame, side, frame.bits
+        self.powers = _whole([power[side] for power in frame.powers])
         self.sums: list[Whole] = []
         self.lengths: list[list[tuple[range, Whole]]] = []  # the sums, by how many quantiles share the last region
         self.lost: list[int] = []  # above the weight of longer runs, which are not followed
         self.shifts: list[int] = []  # digits that were added to the sums of a step
-        for step, window in enumerate(chain.windows):
+        for step, window in enumerate(frame.windows):
             lengths = [(window, self._entering(step)), *self._staying(step)]
             total = lengths[0][1].copy()
             for both, values in lengths[1:]:
@@ -173,7 +181,7 @@ class Bounds:
     def _parts(self, wanted: Fraction) -> tuple[int, int]:
         """exp(-rate x) for the parts of a row below and above ``wanted``."""
         below = wanted - math.floor(wanted)
-        low, high = (exponential(self.chain.rate * x, self.bits)[self.side] for x in (below, 1 - below))
+        low, high = (exponential(self.frame.rate * x, self.bits)[self.side] for x in (below, 1 - below))
         return low, high
 
     def lengths_at(self, step: int, rank: int) -> list[int]:
@@ -181,25 +189,25 @@ class Bounds:
 
     def _entering(self, step: int) -> Whole:
         """Weights of sequences that enter each region with their last quantile alone. proof: entering"""
-        window, wanted = self.chain.windows[step], self.chain.wanted[step]
+        window, wanted = self.frame.windows[step], self.frame.wanted[step]
         if step == 0:
             found = self.kernel(np.arange(window.start, window.stop), wanted) * (-1 if self.side else 1)
         else:
-            earlier, whole = self.chain.windows[step - 1], math.floor(wanted)
+            earlier, whole = self.frame.windows[step - 1], math.floor(wanted)
             start, stop = min(earlier.start, window.start - whole - 1), max(earlier.stop, window.stop - whole)
             padded = [0] * (earlier.start - start) + self.sums[-1].tolist() + [0] * (stop - earlier.stop)
             here = slice(window.start - whole - start, window.stop - whole - start)
             far, near = _whole([0, *self._decaying(padded)]), self._windowed(padded, whole)
             below, above = self._parts(wanted)
             found = (above * far[here] >> self.bits) + (below * near[here] >> self.bits)
-        return found * self.chain.measures[step] >> self.chain.unit
+        return found * self.frame.measures[step] >> self.frame.unit
 
     def _staying(self, step: int) -> Iterator[tuple[range, Whole]]:
         """Runs of the step before that stay in their region with one quantile more. proof: staying"""
         if step == 0:
             return
-        window, measures = self.chain.windows[step], self.chain.measures[step]
-        stay = exponential(self.chain.rate * self.chain.wanted[step], self.bits)[self.side]
+        window, measures = self.frame.windows[step], self.frame.measures[step]
+        stay = exponential(self.frame.rate * self.frame.wanted[step], self.bits)[self.side]
         for length, (earlier, values) in enumerate(self.lengths[-1], start=2):
             start, stop = max(window.start, earlier.start), min(window.stop, earlier.stop)
             if stop <= start:
@@ -207,7 +215,7 @@ class Bounds:
             kept = values[start - earlier.start : stop - earlier.start] * stay >> self.bits
             yield (
                 range(start, stop),
-                kept * measures[start - window.start : stop - window.start] // (length << self.chain.unit),
+                kept * measures[start - window.start : stop - window.start] // (length << self.frame.unit),
             )
 
     def _decaying(self, values: list[int]) -> list[int]:
