@@ -5,6 +5,7 @@ from __future__ import annotations
 from .covariance import correlation, covariance
 from .estimate import Estimate
 from .mean import mean
+from .score import score
 from .spread import std, variance
 
-__all__ = ["Estimate", "correlation", "covariance", "mean", "std", "variance"]
+__all__ = ["Estimate", "correlation", "covariance", "mean", "score", "std", "variance"]
