@@ -7,6 +7,7 @@ from .estimate import Estimate
 from .histogram import histogram
 from .mean import mean
 from .quantiles import median, quantiles
+from .score import score
 from .spread import std, variance
 from .table import table
 
@@ -18,6 +19,7 @@ __all__ = [
     "mean",
     "median",
     "quantiles",
+    "score",
     "std",
     "table",
     "variance",

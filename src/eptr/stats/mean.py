@@ -9,15 +9,15 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..privacy.spending import Spending
-from ..rows.engine import Engine
+from ..privacy.spending import Portion, Spending
+from ..rows.engine import Engine, Rows
 from ..rows.task import Task
 from .clip import clip_columns
 from .estimate import Estimate
-from .moments import Moments, Weights, moments
+from .moments import Weights, moments
 from .question import Question, Shared, column_bounds, column_names, is_column, level_codes
 
-__all__ = ["Asked", "ask_columns", "mean", "mean_weights", "pooled"]
+__all__ = ["Asked", "ask_columns", "mean", "mean_weights", "means", "pooled"]
 
 Array = NDArray[np.float64]
 
@@ -62,19 +62,25 @@ def mean(
     """
     question = Question(what="mean", epsilon=epsilon, delta=delta, level=level, **shared)
     asked = ask_columns(question, x, bounds, by, levels)
-    weights = mean_weights(question, counted=asked.counted)
-    clip = clip_columns(asked.rows, asked.bounds, asked.spending, weights)
-    found = asked.moments(clip.centre, clip.scale, weights, clip.share)
-    value = clip.centre + clip.scale * found.powers[1] + clip.beyond / asked.rows.n
-    spread = pooled(found.powers[2] - found.powers[1] ** 2, found.noise[2])
-    sampling = clip.scale * np.sqrt(spread / found.counts)
-    privacy = np.hypot(clip.scale * found.noise[1], clip.unseen / asked.rows.n)
-    return asked.answer(value, sampling, privacy, float(np.max(clip.scale * found.noise[1])))
+    return asked.answer(*means(asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted))
 
 
-def mean_weights(question: Question, *, counted: bool) -> Weights:
+def means(
+    rows: Rows, bounds: Array, spending: Portion, groups: int = 1, *, counted: bool
+) -> tuple[Array, Array, Array, float]:
+    """Values by group and column, their errors from sampling and from privacy, and the noise of the last release."""
+    weights = mean_weights(spending.unit.relation, counted=counted)
+    clip = clip_columns(rows, bounds, spending, weights)
+    found = moments(rows, groups, clip.centre, clip.scale, bounds, weights, spending, clip.share)
+    value = clip.centre + clip.scale * found.powers[1] + clip.beyond / rows.n
+    sampling = clip.scale * np.sqrt(pooled(found.powers[2] - found.powers[1] ** 2, found.noise[2]) / found.counts)
+    privacy = np.hypot(clip.scale * found.noise[1], clip.unseen / rows.n)
+    return np.clip(value, *bounds.T), sampling, privacy, float(np.max(clip.scale * found.noise[1]))
+
+
+def mean_weights(relation: str, *, counted: bool) -> Weights:
     """Squares are free beside means if one row is replaced, and cheap if one is dropped. proof: mean"""
-    if question.neighbours == "replace-one":
+    if relation == "replace-one":
         return Weights(27 / 32 if counted else 0.0, 1.0, 0.5)
     return Weights(0.5 if counted else 0.0, 1.0, 0.25)
 
@@ -106,14 +112,9 @@ class Asked:
         """Whether counts are private: of groups, and where rows may be dropped."""
         return bool(self.levels) or self.question.drop
 
-    def moments(self, centre: Array, scale: Array, weights: Weights, share: float) -> Moments:
-        """Of every group, in the order of the levels."""
-        groups = max(1, len(self.levels))
-        found = moments(self.rows, groups, centre, scale, self.bounds, weights, self.spending, share)
-        if not self.levels:
-            return found
-        powers, noise = ({p: v[self.order] for p, v in part.items()} for part in (found.powers, found.noise))
-        return Moments(found.counts[self.order], powers, noise)
+    @property
+    def groups(self) -> int:
+        return max(1, len(self.levels))
 
     def answer(
         self, value: Array, sampling: Array, privacy: Array, noise: float, *, low: Any = None, high: Any = None
@@ -122,8 +123,11 @@ class Asked:
         names: list[Any] = [] if self.scalar else [column_names(self.rows)]
         names = [[str(v) for v in self.levels], *names] if self.levels else names
         shape = tuple(map(len, names))
-        value, sampling, privacy = (v.reshape(shape) for v in (value, sampling, privacy))
-        low, high = (None if v is None else v.reshape(shape) for v in (low, high))
+
+        def arranged(numbers: Any) -> Any:
+            return None if numbers is None else (numbers[self.order] if self.levels else numbers).reshape(shape)
+
+        value, sampling, privacy, low, high = map(arranged, (value, sampling, privacy, low, high))
         return self.question.answer(
             self.spending, value, sampling, privacy, names, noise_scale=noise, low=low, high=high
         )
@@ -135,4 +139,4 @@ def ask_columns(question: Question, x: Any, bounds: Any, by: Any = None, levels:
     listed, order = ((), None) if by is None and levels is None else level_codes(levels, by)
     task = Task("labels", listed, question.drop, columns) if listed else Task("none", None, question.drop, columns)
     rows, spending = question.open(x, by, task)
-    return Asked(question, rows, spending, column_bounds(bounds, rows), listed, order, is_column(x))
+    return Asked(question, rows, spending, column_bounds(bounds, rows.n_features), listed, order, is_column(x))

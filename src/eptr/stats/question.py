@@ -176,26 +176,24 @@ def column_names(rows: Engine) -> list[str]:
     return list(rows.names or (f"x{j}" for j in range(rows.n_features)))
 
 
-def column_bounds(bounds: Any, rows: Engine) -> Array:
+def column_bounds(bounds: Any, columns: int, name: str = "bounds") -> Array:
     """(low, high) of every column, shape (d, 2), from a pair, a list of pairs or a mapping by name."""
     if bounds is None:
         raise BoundError(
-            "bounds are missing: pass (low, high), from what is known before seeing the data; wide ones do no harm."
+            f"{name} is missing: pass (low, high), from what is known before seeing the data; wide is no harm."
         )
     pairs = list(bounds.values()) if isinstance(bounds, Mapping) else bounds
     try:
         found = np.array(pairs, dtype=float)
     except (TypeError, ValueError):
-        raise BoundError("bounds must be numbers: (low, high), or one pair per column.") from None
-    found = np.tile(found, (rows.n_features, 1)) if found.shape == (2,) else found
-    if found.shape != (rows.n_features, 2):
-        raise BoundError(
-            f"bounds must be one pair (low, high) or one per column ({rows.n_features}), got shape {found.shape}."
-        )
+        raise BoundError(f"{name} must hold numbers: (low, high), or one pair per column.") from None
+    found = np.tile(found, (columns, 1)) if found.shape == (2,) else found
+    if found.shape != (columns, 2):
+        raise BoundError(f"{name} must be one pair (low, high) or one per column ({columns}), got shape {found.shape}.")
     if not np.all(np.isfinite(found)) or not np.all(found[:, 0] < found[:, 1]):
-        raise BoundError("bounds must be finite with low < high in every pair.")
+        raise BoundError(f"{name} must be finite with low < high in every pair.")
     for width in (found[:, 1] - found[:, 0]).tolist():
-        sensible("the width of bounds", width)
+        sensible(f"the width of {name}", width)
     return found
 
 

@@ -7,13 +7,15 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from ..privacy.spending import Portion
+from ..rows.engine import Rows
 from .clip import clip_columns
 from .estimate import Estimate
-from .mean import Asked, ask_columns, pooled
-from .moments import Weights
+from .mean import ask_columns, pooled
+from .moments import Weights, moments
 from .question import Question, Shared
 
-__all__ = ["std", "variance"]
+__all__ = ["std", "variance", "variances"]
 
 Array = NDArray[np.float64]
 # Squares lead; means only say where the middle is, third and fourth powers how uncertain squares are. proof: spread
@@ -34,7 +36,9 @@ def variance(
     """Variances of columns (divided by n - 1); everything else as in :func:`eptr.stats.mean`."""
     question = Question(what="variance", epsilon=epsilon, delta=delta, level=level, **shared)
     asked = ask_columns(question, x, bounds, by, levels)
-    value, sampling, privacy, noise = _variances(asked)
+    value, sampling, privacy, noise = variances(
+        asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted
+    )
     reach = question.normal_quantile * np.hypot(sampling, privacy)
     return asked.answer(value, sampling, privacy, noise, low=np.maximum(value - reach, 0.0), high=value + reach)
 
@@ -53,7 +57,9 @@ def std(
     """Standard deviations: roots of variances and of the ends of their intervals."""
     question = Question(what="std", epsilon=epsilon, delta=delta, level=level, **shared)
     asked = ask_columns(question, x, bounds, by, levels)
-    value, sampling, privacy, noise = _variances(asked)
+    value, sampling, privacy, noise = variances(
+        asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted
+    )
     reach, root = question.normal_quantile * np.hypot(sampling, privacy), np.sqrt(value)
     low, high = np.sqrt(np.maximum(value - reach, 0.0)), np.sqrt(value + reach)
     steep = 2.0 * np.maximum(
@@ -62,17 +68,19 @@ def std(
     return asked.answer(root, sampling / steep, privacy / steep, noise, low=low, high=high)
 
 
-def _variances(asked: Asked) -> tuple[Array, Array, Array, float]:
-    """Values, their two standard errors and the noise of a sum of squares."""
-    weights = _COUNTED if asked.counted else _ALL_COUNT
-    clip = clip_columns(asked.rows, asked.bounds, asked.spending, weights, power=2)
-    found = asked.moments(clip.centre, clip.scale, weights, clip.share)
+def variances(
+    rows: Rows, bounds: Array, spending: Portion, groups: int = 1, *, counted: bool
+) -> tuple[Array, Array, Array, float]:
+    """Values by group and column, their errors from sampling and from privacy, and the noise of a sum of squares."""
+    weights = _COUNTED if counted else _ALL_COUNT
+    clip = clip_columns(rows, bounds, spending, weights, power=2)
+    found = moments(rows, groups, clip.centre, clip.scale, bounds, weights, spending, clip.share)
     mean, square, third, fourth = (found.powers[p] for p in (1, 2, 3, 4))
     away = np.maximum(mean**2 - found.noise[1] ** 2, 0.0)  # a square of something noisy is too large by its variance
     unit = clip.scale**2
-    value = (unit * (square - away) + clip.beyond / asked.rows.n) * (found.counts / np.maximum(found.counts - 1.0, 1.0))
+    value = (unit * (square - away) + clip.beyond / rows.n) * (found.counts / np.maximum(found.counts - 1.0, 1.0))
     fourth = fourth - 4.0 * mean * third + 6.0 * mean**2 * square - 3.0 * mean**4  # around the mean
     sampling = unit * np.sqrt(pooled(fourth - (square - away) ** 2, found.noise[4]) / found.counts)
     noise = np.hypot(found.noise[2], 2.0 * np.sqrt(away) * found.noise[1])
-    privacy = np.hypot(unit * noise, clip.unseen / asked.rows.n)
+    privacy = np.hypot(unit * noise, clip.unseen / rows.n)
     return np.maximum(value, 0.0), sampling, privacy, float(np.max(unit * found.noise[2]))
