@@ -242,7 +242,7 @@ def test_decimals_are_points():
         ({"q": [[0.5]]}, "q must be a level"),
         ({"bounds": (3, -3)}, "bounds must be finite with low < high"),
         ({"bounds": (0, math.inf)}, "bounds must be finite"),
-        ({"bounds": None}, "bounds are missing"),
+        ({"bounds": None}, "bounds is missing"),
         ({"bounds": [(0, 1), (0, 1)]}, "bounds must be one pair"),
         ({"x": np.empty((0, 1))}, "x has no rows"),
         ({"x": []}, "x has no rows"),

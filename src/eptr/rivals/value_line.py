@@ -44,12 +44,12 @@ class AskedValues:
     """One column in memory, its levels and the budget to ask it with; pure, in values and not in cells."""
 
     def __init__(self, what: str, x: Any, q: Any, bounds: Any, epsilon: float, shared: Shared, **claim: Any) -> None:
-        self.question = Question(what=what, epsilon=epsilon, delta=0.0, level=None, **shared)
+        self.question = Question(what=what, epsilon=epsilon, delta=0.0, level=math.nan, **shared)
         cost = Cost(self.question.epsilon, 0.0, "basic", 0.0, **claim)
         self.rows, self.spending = self.question.open(x, cost=lambda rows: cost)
         if not isinstance(self.rows, MemoryRows) or is_foreign(self.rows.x) or self.rows.n_features != 1:
             raise InputError(f"x must be one column in memory: {what} sorts its values, which are no sums over rows.")
-        self.low, self.high = column_bounds(bounds, self.rows)[0].tolist()
+        self.low, self.high = column_bounds(bounds, 1)[0].tolist()
         self.levels = [Fraction(float(v)).limit_denominator(10**9) for v in np.ravel(q)]
         if self.levels != sorted(set(self.levels)) or not 0 < self.levels[0] <= self.levels[-1] < 1:
             raise InputError("q must hold increasing levels between 0 and 1, both excluded.")

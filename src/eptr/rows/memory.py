@@ -77,7 +77,7 @@ def _crossed(X: Any, task: Task) -> MemoryRows:
     assert task.levels is not None
     names = replace(task, columns=tuple(task.levels)).chosen(getattr(X, "columns", X))
     labels = [Labels(sorted_labels(levels)) for levels in task.levels.values()]
-    columns = [X[name] for name in names]
+    columns = [column.compute() if hasattr(column, "compute") else column for column in (X[name] for name in names)]
     if len({len(column) for column in columns}) > 1 or not len(columns[0]):
         raise InputError("columns must have one value per row, the same number of rows, and at least one.")
     cells = cell_codes([axis.codes(column) for axis, column in zip(labels, columns, strict=True)], labels)

@@ -34,6 +34,7 @@ class Statistic:
 
     name: str
     ask: Callable[..., Estimate]
+    pure: bool = False  # no noisy sums, no delta
 
     def example(self, x: Any, t: Any, **settings: Any) -> Estimate:
         """The answer about rows of the common form."""
@@ -95,6 +96,6 @@ STATISTICS = [
     *(Statistic(f"{f.__name__} by group", _of_groups(f)) for f in (mean, variance, std)),
     *(Statistic(f"score {name}", _of_model(name)) for name in SCORES),
     Statistic("histogram", _histogram),
-    Statistic("quantiles", lambda x, t, bounds, delta, **settings: quantiles(x, [0.25, 0.5], bounds, **settings)),
+    Statistic("quantiles", lambda x, t, bounds, delta, **settings: quantiles(x, [0.25, 0.5], bounds, **settings), True),
     Statistic("table", _table),
 ]

@@ -89,11 +89,11 @@ def _answer(
     what: str, x: Any, q: Any, bounds: Any, epsilon: float, step: float | None, level: float | None, shared: Shared
 ) -> Estimate:
     levels, step = _levels(q), None if step is None else positive("step", step)
-    question = Question(what=what, epsilon=epsilon, delta=0.0, level=level, **shared)
+    question = Question(what=what, epsilon=epsilon, delta=0.0, level=math.nan if level is None else level, **shared)
     columns = tuple(bounds) if isinstance(bounds, Mapping) else None
     task = Task("none", drop_invalid=question.drop, columns=columns)
     rows, spending = question.open(x, task=task, cost=lambda rows: _cost(epsilon, rows.n_features))
-    grids = [ValueGrid(low, high, step) for low, high in column_bounds(bounds, rows).tolist()]
+    grids = [ValueGrid(low, high, step) for low, high in column_bounds(bounds, rows.n_features).tolist()]
     each, total = epsilon / len(grids) * _KEPT_BACK, None if question.drop else rows.n
     widest = rank_sensitivity([Fraction(0)], spending.unit, public_total=total is not None)
     plan = Plan.of(levels, rows.n, float(2 * widest) / each, level)

@@ -50,7 +50,7 @@ class Question:
     what: str
     epsilon: float
     delta: float = 1e-6  # 0 for a pure release
-    level: float | None = 0.95  # None: no intervals
+    level: float = 0.95  # NaN: no intervals
     neighbours: str = "replace-one"
     rows_per_person: int = 1
     invalid: str = "raise"
@@ -60,7 +60,7 @@ class Question:
     def __post_init__(self) -> None:
         Budget(self.epsilon, self.delta or 0.5)
         Unit(self.neighbours, whole_number("rows_per_person", self.rows_per_person))
-        if self.level is not None:
+        if not (isinstance(self.level, float) and math.isnan(self.level)):
             probability("level", self.level)
         if self.invalid not in ("raise", "drop"):
             raise InputError(f"invalid must be 'raise' or 'drop', got {self.invalid!r}.")
@@ -126,13 +126,12 @@ class Question:
         )
         release = spending.close(value, noise_scale, self.what)
         labels = tuple(tuple(axis) for axis in names)
-        level = math.nan if self.level is None else self.level
-        return Estimate(value, low, high, level, se_sampling, se_privacy, labels, release)
+        return Estimate(value, low, high, self.level, se_sampling, se_privacy, labels, release)
 
     @property
     def normal_quantile(self) -> float:
         """z with P(|N(0, 1)| <= z) = level."""
-        return math.nan if self.level is None else float(ndtri(0.5 + 0.5 * self.level))
+        return float(ndtri(0.5 + 0.5 * self.level))
 
 
 def _failed(account: Account | None, what: str) -> None:
