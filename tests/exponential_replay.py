@@ -23,7 +23,12 @@ def utility(count, wanted, ranks):
 
 def log_density(line, wanted, rate, places, unit):
     """Of the places, per unit of length for each of them."""
-    rows = [p / unit for p in line.places(0, line.count + 1)]
+    regions, borders = line.regions(0, line.count)
+    rows = [
+        0.0,
+        *(np.repeat(np.array(borders, dtype=object), np.diff([0, *regions, line.count])) / unit),
+        line.length / unit,
+    ]
     gaps, terms = np.diff(rows), []
     for ranks in combinations_with_replacement(range(line.count + 1), len(places)):
         volume = math.prod(gaps[k] ** c / math.factorial(c) for k, c in Counter(ranks).items())

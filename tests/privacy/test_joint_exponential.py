@@ -31,8 +31,15 @@ class Points:
     def __init__(self, places, length):
         self.rows, self.count, self.length = [0, *sorted(places), length], len(places), length
 
-    def places(self, first, last):
-        return self.rows[first : last + 1]
+    def regions(self, first, last):
+        ranks = np.array([k for k in range(first, last + 1) if self.rows[k + 1] > self.rows[k]], dtype=int)
+        return ranks, [self.rows[k] for k in ranks[:1]] + [self.rows[k + 1] for k in ranks]
+
+
+def rows_on(line):
+    """Places of all rows: at each border as many as ranks differ by around it."""
+    ranks, borders = line.regions(0, line.count)
+    return np.repeat(np.array(borders, dtype=object), np.diff([0, *ranks, line.count])).tolist()
 
 
 def utility(line, wanted, ranks):
@@ -41,7 +48,7 @@ def utility(line, wanted, ranks):
 
 def truth(line, wanted, rate):
     """Probability of every sequence of ranks, from the definition."""
-    gaps = np.diff(np.array(line.places(0, line.count + 1), dtype=object))
+    gaps = np.diff(np.array([0, *rows_on(line), line.length], dtype=object))
     weights = {}
     for ranks in combinations_with_replacement(range(line.count + 1), len(wanted) - 1):
         shared = math.prod(math.factorial(c) for c in Counter(ranks).values())
@@ -66,6 +73,7 @@ LINES = [
     (Points([3, 5, 6, 14], 16), THIRDS, Fraction(1, 2)),
     (Points([3, 3, 3, 9], 10), THIRDS, Fraction(5, 3)),
     (Points([1, 2, 7], 9), CLOSE, Fraction(1, 3)),
+    (Points([0, 0, 4, 4, 4, 10], 10), THIRDS, Fraction(1, 5)),
     (Points([], 5), THIRDS, Fraction(1)),
     (Points([2], 5), [Fraction(0), Fraction(1)], Fraction(1, 7)),
 ]
@@ -89,7 +97,8 @@ def test_every_sequence_of_ranks_has_its_probability(line, levels, rate, total):
     wanted = rows_wanted(levels, line.count if total is None else total)
     chain = Chain(line, wanted, rate, 200)
     for ranks, p in truth(line, wanted, rate).items():
-        assert abs(chances(chain, ranks) - p) < mpmath.mpf(2) ** -50
+        assert (p == 0) == (not set(ranks) <= set(line.regions(0, line.count)[0].tolist()))
+        assert p == 0 or abs(chances(chain, ranks) - p) < mpmath.mpf(2) ** -50
 
 
 @pytest.fixture
@@ -153,14 +162,14 @@ def test_sums_enclose_and_close_in(line, levels, rate, bits):
     weights = Counter()
     for ranks, p in exact.items():
         weights[ranks[-1]] += p
-    order = list(chain.outwards(len(levels), line.count + 1))
+    order = chain.outwards(len(levels), line.count + 1).tolist()
     low, high = (mpmath.fsum(row) for row in zip(*table, strict=True))
     least = most = share = mpmath.mpf(0)
     for rank, (a, b) in zip(order, table, strict=False):
         least, most, share = least + a, most + b, share + weights[rank]
         assert least <= share * high * (1 + mpmath.mpf(2) ** -30)
         assert most >= share * low * (1 - mpmath.mpf(2) ** -30)
-    assert sorted(order) == list(range(line.count + 1))
+    assert sorted(order) == line.regions(0, line.count)[0].tolist()
     if bits >= 64:
         assert high - low < low * mpmath.mpf(2) ** (12 - bits)
 
@@ -172,7 +181,8 @@ def test_a_narrow_window_misses_no_more_than_it_says():
         line = Points(rng.integers(1, 1000, 24).tolist(), 1000)
         wanted = rows_wanted(levels, 24)
         chain, exact = Chain(line, wanted, rate, 2), truth(line, wanted, rate)
-        inside = {ranks: all(map(range.__contains__, chain.frame.windows, ranks)) for ranks in exact}
+        within = [set(ranks.tolist()) for ranks in chain.frame.ranks]
+        inside = {ranks: all(map(set.__contains__, within, ranks)) for ranks in exact}
         assert not all(inside.values())
         table = chain.before(len(levels), 25)
         missing = chain.missing(len(levels), Fraction(0))
@@ -233,7 +243,7 @@ def loss_range(counts, other, levels, rate, total):
     """Largest difference of privacy losses between two outputs; lines are cut so that ranks on both sides are constant."""
     lines = [CellLine(c) for c in (counts, other)]
     digits = max(line.digits for line in lines)
-    rows = [np.array([p << digits - line.digits for p in line.places(1, line.count)]) for line in lines]
+    rows = [np.array([p << digits - line.digits for p in rows_on(line)]) for line in lines]
     cuts = np.unique(np.concatenate([[0], *rows, [len(counts) << digits]]))
     middles = (cuts[:-1] + cuts[1:]) / 2
     ranks = [np.searchsorted(np.sort(row), middles) for row in rows]
@@ -253,39 +263,57 @@ def test_rows_of_a_cell_lie_at_reversed_bits():
     digits = line.digits
     reverse = lambda i: int(f"{i:0{digits}b}"[::-1], 2)  # noqa: E731
     expected = sorted(reverse(i) for i in (1, 2, 3)) + sorted((2 << digits) + reverse(i) for i in range(1, 6))
-    assert line.places(0, 9) == [0, *expected, 3 << digits]
-    assert line.places(4, 6) == expected[3:6]
-    assert CellLine([0, 0]).places(0, 1) == [0, 2]
+    assert rows_on(line) == expected
+    ranks, borders = line.regions(4, 6)
+    assert (ranks.tolist(), borders) == ([4, 5, 6], expected[3:7])
+    assert CellLine([0, 0]).regions(0, 0)[1] == [0, 2]
 
 
 def test_cells_have_their_lengths():
     line, plain = CellLine([1, 2, 0], [4, 1, 10]), CellLine([1, 2, 0])
     assert line.length == 15 << line.digits
-    assert [Fraction(p, 1 << line.digits) for p in line.places(0, 4)] == [0, 2, Fraction(17, 4), Fraction(9, 2), 15]
-    cells, inside = line.cells([0.0, *line.places(1, 3), line.length])
+    assert [Fraction(p, 1 << line.digits) for p in rows_on(line)] == [2, Fraction(17, 4), Fraction(9, 2)]
+    cells, inside = line.cells([0.0, *rows_on(line), line.length])
     assert cells.tolist() == [0, 0, 1, 1, 2]
     assert inside == pytest.approx([0.0, 0.5, 0.25, 0.5, 1.0])
-    assert plain.cells(plain.places(1, 3))[0].tolist() == [0, 1, 1]
-    assert CellLine([5], [1 << 50]).places(3, 3) == [(1 << 50) * CellLine([5]).places(3, 3)[0]]
+    assert plain.cells(rows_on(plain))[0].tolist() == [0, 1, 1]
+    assert rows_on(CellLine([5], [1 << 50])) == [p << 50 for p in rows_on(CellLine([5]))]
 
 
-def test_a_row_more_adds_one_place_and_moves_nothing():
+@pytest.mark.parametrize("together", [1, 2, 5])
+def test_a_row_more_adds_one_place_and_moves_nothing(together):
     rng = np.random.default_rng(0)
     for _ in range(50):
         counts = rng.integers(0, 9, 4)
         more = counts + np.eye(4, dtype=int)[rng.integers(4)]
         places = []
-        for line in (CellLine(counts), CellLine(more)):
-            places.append({Fraction(p, 1 << line.digits) for p in line.places(1, line.count)})
+        for line in (CellLine(counts, None, together), CellLine(more, None, together)):
+            places.append(Counter(Fraction(p, 1 << line.digits) for p in rows_on(line)))
         assert places[0] < places[1]
-        assert len(places[1]) == len(places[0]) + 1 == sum(more)
+        assert (places[1] - places[0]).total() == 1
+        assert places[1].total() == sum(more)
 
 
 def test_a_million_rows_in_one_cell_are_evenly_spread():
     line = CellLine([0, 1_000_000, 0])
-    places = np.array(line.places(499_990, 500_010)) / (1 << line.digits)
-    assert np.all(np.diff(places) > 0)
-    assert places == pytest.approx(1.5, abs=1e-4)
+    ranks, borders = line.regions(499_990, 500_010)
+    assert ranks.tolist() == list(range(499_990, 500_011))
+    assert np.all(np.diff(borders) > 0)
+    assert np.array(borders) / (1 << line.digits) == pytest.approx(1.5, abs=1e-4)
+    assert len(CellLine([0, 1_000_000, 0], None, 250).regions(0, 1_000_000)[0]) == 4001
+
+
+def test_pieces_of_a_line_are_those_of_the_whole():
+    rng = np.random.default_rng(0)
+    for together in (1, 3):
+        line = CellLine(rng.integers(0, 6, 20), rng.integers(1, 9, 20), together)
+        ranks, borders = line.regions(0, line.count)
+        for first, last in rng.integers(0, line.count + 1, (60, 2)):
+            chosen = np.flatnonzero((first <= ranks) & (ranks <= last))
+            found = line.regions(first, last)
+            assert np.array_equal(found[0], ranks[chosen])
+            if len(chosen):
+                assert found[1] == borders[chosen[0] : chosen[-1] + 2]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import cache
-from itertools import accumulate, islice, pairwise, zip_longest
+from itertools import accumulate, pairwise, zip_longest
 from operator import methodcaller
 from typing import Any, Protocol
 
@@ -37,8 +36,8 @@ class Line(Protocol):
     @property
     def length(self) -> int: ...
 
-    def places(self, first: int, last: int) -> list[int]:
-        """Of the rows ``first``, ..., ``last``, in increasing order; row 0 is at 0, row count + 1 at ``length``."""
+    def regions(self, first: int, last: int) -> tuple[Any, list[int]]:
+        """The ranks from ``first`` to ``last`` whose region has a length, as an array, and the borders around them."""
 
 
 def rows_wanted(levels: Sequence[Fraction], total: int) -> list[Fraction]:
@@ -57,23 +56,28 @@ def joint_places(line: Line, wanted: Sequence[Fraction], rate: Fraction, noise: 
     """Increasing places with density exp(-rate sum_j |rows between places j and j + 1 - wanted_j|). proof: places"""
     found = []
     for rank, run in joint_ranks(line, wanted, rate, noise):
-        low, high = map(Fraction, line.places(rank, rank + 1))
+        low, high = map(Fraction, line.regions(rank, rank)[1])
         found += sorted(rounded_uniform(low, high, noise) for _ in range(run))
     return found
 
 
 def joint_ranks(line: Line, wanted: Sequence[Fraction], rate: Fraction, noise: NoiseSource) -> list[tuple[int, int]]:
     """The regions of such places, and how many fall into each; drawn from the last to the first. proof: backwards"""
-    chain = cache(lambda bits: Chain(line, wanted, rate, bits))
+    chains: dict[int, Chain] = {}
 
     def chosen(weights: Callable[[Chain], list[Enclosure]]) -> int:
-        return certain_choice(lambda bits: weights(chain(bits)), draws.FIRST_BITS, noise)
+        def enclosed(bits: int) -> list[Enclosure]:
+            if bits not in chains:
+                chains[bits] = Chain(line, wanted, rate, bits)
+            return weights(chains[bits])
+
+        return certain_choice(enclosed, draws.FIRST_BITS, noise)
 
     found: list[tuple[int, int]] = []
     later, step = line.count + 1, len(wanted) - 1
     while step:
         index = chosen(methodcaller("before", step, later))
-        later = next(islice(chain(draws.FIRST_BITS).outwards(step, later), index, None))
+        later = int(chains[max(chains)].outwards(step, later)[index])
         run = 1 + chosen(methodcaller("runs", step, later))
         found, step = [(later, run), *found], step - run
     return found
@@ -88,13 +92,14 @@ class Frame:
         # Ranks further off have next to no weight, which `missing` bounds: any reach is right, and this one usually enough.
         excess = abs(line.count - Fraction(sum(wanted)))
         self.reach = math.ceil(Fraction(7 * (bits + 8 * len(self.centres)), 10) / rate + excess)
-        self.windows = [range(max(0, c - self.reach), min(line.count, c + self.reach) + 1) for c in self.centres]
-        self.complete = all(len(window) > line.count for window in self.windows)
+        windows = [(max(0, c - self.reach), min(line.count, c + self.reach)) for c in self.centres]
+        self.complete = all(last - first == line.count for first, last in windows)
         size = min(2 * self.reach, line.count + math.ceil(max(wanted))) + 8
         self.powers = exponentials(rate, size, bits)
         self.powers.append((0, self.powers[-1][1]))  # of anything larger
-        self.measures = [np.diff(_whole(line.places(window.start, window.stop))) for window in self.windows]
-        self.unit = max(max(measures) for measures in self.measures).bit_length()
+        self.ranks, borders = zip(*(line.regions(*window) for window in windows), strict=True)
+        self.measures = [np.diff(_whole(row)) for row in borders]
+        self.unit = max(max(measures, default=0) for measures in self.measures).bit_length()
 
 
 class Chain:
@@ -105,20 +110,18 @@ class Chain:
         low = Bounds(self.frame, 0, None)
         self.sides = (low, Bounds(self.frame, 1, low.shifts))
 
-    def outwards(self, step: int, later: int) -> Iterator[int]:
-        """All ranks below ``later``, the nearest to the centre of this step first: an order that no precision changes."""
-        centre = self.frame.centres[step - 1]
-        for off in range(max(centre, self.frame.line.count - centre) + 1):
-            yield from (rank for rank in sorted({centre - off, centre + off}) if 0 <= rank < later)
+    def outwards(self, step: int, later: int) -> Any:
+        """Ranks below ``later``, the nearest to the centre of this step first: an order that more ranks only continue."""
+        ranks = self.frame.ranks[step - 1]
+        ranks = ranks[ranks < later]
+        return ranks[np.lexsort((ranks, np.abs(ranks - self.frame.centres[step - 1])))]
 
     def before(self, step: int, later: int) -> list[Enclosure]:
         """Weights of the region of quantile ``step`` if the next one lies in the region ``later``. proof: backwards"""
-        window = self.frame.windows[step - 1]
-        ranks = np.fromiter(islice(self.outwards(step, later), max(0, min(window.stop, later) - window.start)), int)
-        rows = min(later, self.frame.line.count)  # above the last quantile: all rows
+        ranks, rows = self.outwards(step, later), min(later, self.frame.line.count)  # above the last quantile: all rows
+        places = np.searchsorted(self.frame.ranks[step - 1], ranks)
         low, high = (
-            side.sums[step - 1][ranks - window.start] * side.kernel(rows - ranks, self.frame.wanted[step])
-            >> self.frame.bits
+            side.sums[step - 1][places] * side.kernel(rows - ranks, self.frame.wanted[step]) >> self.frame.bits
             for side in self.sides
         )
         return _enclosed(low, high, self.missing(step, rows - sum(self.frame.wanted[: step + 1])))
@@ -148,18 +151,18 @@ class Bounds:
         self.frame, self.side, self.bits = frame, side, frame.bits
         self.powers = _whole([power[side] for power in frame.powers])
         self.sums: list[Whole] = []
-        self.lengths: list[list[tuple[range, Whole]]] = []  # the sums, by how many quantiles share the last region
+        self.lengths: list[list[tuple[slice, Whole]]] = []  # the sums, by how many quantiles share the last region
         self.lost: list[int] = []  # above the weight of longer runs, which are not followed
         self.shifts: list[int] = []  # digits that were added to the sums of a step
-        for step, window in enumerate(frame.windows):
-            lengths = [(window, self._entering(step)), *self._staying(step)]
+        for step, ranks in enumerate(frame.ranks):
+            lengths = [(slice(0, len(ranks)), self._entering(step)), *self._staying(step)]
             total = lengths[0][1].copy()
-            for both, values in lengths[1:]:
-                total[both.start - window.start : both.stop - window.start] += values
+            for where, values in lengths[1:]:
+                total[where] += values
             lost = -(-self.lost[-1] // 2) if step else 0
             # Numbers are kept as long as the precision, so that small sums have as many digits as large ones.
-            shift = self.bits - max(abs(total)).bit_length() if shifts is None else shifts[step]
-            lengths = [(both, _shifted(values, shift)) for both, values in lengths]
+            shift = self.bits - max(abs(total), default=0).bit_length() if shifts is None else shifts[step]
+            lengths = [(where, _shifted(values, shift)) for where, values in lengths]
             lost = -_shifted(-lost, shift)
             while len(lengths) > 1 and all(abs(lengths[-1][1]) <= 1):
                 lengths.pop()
@@ -169,13 +172,16 @@ class Bounds:
             self.shifts.append(shift)
             self.sums.append(_shifted(total, shift) - side * lost)
 
+    def power(self, exponent: Any) -> Whole:
+        """exp(-rate exponent)."""
+        return self.powers[np.minimum(exponent, len(self.powers) - 1)]
+
     def kernel(self, rows: Any, wanted: Fraction) -> Whole:
         """exp(-rate |rows - wanted|)."""
         whole = math.floor(wanted)
         below, above = self._parts(wanted)
         first = np.where(rows <= whole, _whole([below]), _whole([above]))
-        off = np.where(rows <= whole, whole - rows, rows - whole - 1)
-        product = first * self.powers[np.minimum(off, len(self.powers) - 1)]
+        product = first * self.power(np.where(rows <= whole, whole - rows, rows - whole - 1))
         return -(-product >> self.bits) if self.side else product >> self.bits
 
     def _parts(self, wanted: Fraction) -> tuple[int, int]:
@@ -185,62 +191,72 @@ class Bounds:
         return low, high
 
     def lengths_at(self, step: int, rank: int) -> list[int]:
-        return [values[rank - both.start] if rank in both else 0 for both, values in self.lengths[step - 1]]
+        place = int(np.searchsorted(self.frame.ranks[step - 1], rank))
+        return [v[place - at.start] if at.start <= place < at.stop else 0 for at, v in self.lengths[step - 1]]
 
     def _entering(self, step: int) -> Whole:
         """Weights of sequences that enter each region with their last quantile alone. proof: entering"""
-        window, wanted = self.frame.windows[step], self.frame.wanted[step]
+        ranks, wanted = self.frame.ranks[step], self.frame.wanted[step]
         if step == 0:
-            found = self.kernel(np.arange(window.start, window.stop), wanted) * (-1 if self.side else 1)
+            found = self.kernel(ranks, wanted) * (-1 if self.side else 1)
         else:
-            earlier, whole = self.frame.windows[step - 1], math.floor(wanted)
-            start, stop = min(earlier.start, window.start - whole - 1), max(earlier.stop, window.stop - whole)
-            padded = [0] * (earlier.start - start) + self.sums[-1].tolist() + [0] * (stop - earlier.stop)
-            here = slice(window.start - whole - start, window.stop - whole - start)
-            far, near = _whole([0, *self._decaying(padded)]), self._windowed(padded, whole)
             below, above = self._parts(wanted)
-            found = (above * far[here] >> self.bits) + (below * near[here] >> self.bits)
+            far, near = self._far(step, ranks - math.floor(wanted) - 1), self._near(step, ranks, math.floor(wanted))
+            found = (above * far >> self.bits) + (below * near >> self.bits)
         return found * self.frame.measures[step] >> self.frame.unit
 
-    def _staying(self, step: int) -> Iterator[tuple[range, Whole]]:
+    def _staying(self, step: int) -> Iterator[tuple[slice, Whole]]:
         """Runs of the step before that stay in their region with one quantile more. proof: staying"""
         if step == 0:
             return
-        window, measures = self.frame.windows[step], self.frame.measures[step]
+        earlier, ranks, measures = self.frame.ranks[step - 1], self.frame.ranks[step], self.frame.measures[step]
         stay = exponential(self.frame.rate * self.frame.wanted[step], self.bits)[self.side]
-        for length, (earlier, values) in enumerate(self.lengths[-1], start=2):
-            start, stop = max(window.start, earlier.start), min(window.stop, earlier.stop)
-            if stop <= start:
+        for length, (where, values) in enumerate(self.lengths[-1], start=2):
+            both = np.flatnonzero(np.isin(ranks, earlier[where], assume_unique=True))
+            if not len(both):
                 return  # nor do longer runs lie in all of their windows
-            kept = values[start - earlier.start : stop - earlier.start] * stay >> self.bits
-            yield (
-                range(start, stop),
-                kept * measures[start - window.start : stop - window.start] // (length << self.frame.unit),
-            )
+            here = slice(int(both[0]), int(both[-1]) + 1)
+            first = int(np.searchsorted(earlier[where], ranks[here.start]))
+            kept = values[first : first + len(both)] * stay >> self.bits
+            yield here, kept * measures[here] // (length << self.frame.unit)
 
-    def _decaying(self, values: list[int]) -> list[int]:
-        """sum over j <= i of values[j] exp(-rate (i - j))."""
-        bits, ratio, found, carried = self.bits, self.powers[1], [], 0
-        for value in values:
+    def _far(self, step: int, until: Any) -> Whole:
+        """sum over k' <= until of sums(k') exp(-rate (until - k'))."""
+        earlier, values, bits = self.frame.ranks[step - 1], self.sums[-1].tolist(), self.bits
+        found, carried = [0], 0
+        for value, ratio in zip(values, self.power(np.diff(earlier, prepend=earlier[:1])), strict=True):
             carried = value + (carried * ratio >> bits)
             found.append(carried)
-        return found
+        last = np.searchsorted(earlier, until, side="right")
+        off = until - np.append(until[:1], earlier)[last]
+        return _whole(found)[last] * self.power(np.maximum(off, 0)) >> bits
 
-    def _windowed(self, values: list[int], width: int) -> Whole:
-        """sum over i <= j < i + width of values[j] exp(-rate (j - i)), without a subtraction. proof: entering"""
-        bits, powers, size, carried = self.bits, self.powers, len(values), 0
-        if width == 0:
-            return _whole([0] * size)
-        ratio, ends = powers[1], [0] * size
-        for i in reversed(range(size)):  # to the end of a block as wide as the window
-            ends[i] = carried = values[i] + (carried * ratio >> bits if (i + 1) % width else 0)
-        if width >= size:
-            return _whole(ends)
-        fill = [0] * (-size % width)
-        blocks, found = (_whole(row + fill).reshape(-1, width) for row in (values, ends))
-        starts = np.cumsum(blocks * powers[:width] >> bits, axis=1)  # and from the start of the next one
-        found[:-1, 1:] += starts[1:, :-1] * powers[width - 1 : 0 : -1] >> bits
-        return found.ravel()[:size]
+    def _near(self, step: int, ranks: Any, width: int) -> Whole:
+        """sum over k - width <= k' < k of sums(k') exp(-rate (k' - k + width)), without a subtraction. proof: entering"""
+        earlier, values, bits = self.frame.ranks[step - 1], self.sums[-1].tolist(), self.bits
+        if width == 0 or not values:
+            return _whole([0] * len(ranks))
+        origin = int(earlier[0])
+        block, inside = np.divmod(earlier - origin, width)  # blocks as wide as the window
+        apart, same = self.power(np.diff(earlier, append=earlier[-1:])), np.diff(block, append=-1) == 0
+        ends, starts, carried = [0] * (len(values) + 1), [0], 0
+        for i in reversed(range(len(values))):  # from each rank to the end of its block
+            ends[i] = carried = values[i] + (carried * apart[i] >> bits if same[i] else 0)
+        for value, power, fresh in zip(values, self.power(inside), np.append(True, ~same[:-1]), strict=True):
+            carried = (value * power >> bits) + (0 if fresh else carried)  # from its start to each rank
+            starts.append(carried)
+        begin = ranks - width
+        own, into = np.divmod(begin - origin, width)
+        first, last = np.searchsorted(earlier, begin), np.searchsorted(earlier, ranks)
+        ends_here = np.append(block, -2)[first] == own
+        starts_there = np.append(-2, block)[last] == own + 1
+        off = np.where(ends_here, np.append(earlier, 0)[first] - begin, 0)
+        one = np.where(ends_here, _whole(ends)[first], 0) * self.power(off) >> bits
+        two = (
+            np.where(starts_there, _whole(starts)[last], 0) * self.power(np.where(starts_there, width - into, 0))
+            >> bits
+        )
+        return one + two
 
 
 def _enclosed(low: Iterable[int], high: Iterable[int], missing: int) -> list[Enclosure]:

@@ -32,8 +32,9 @@ class ValueLine:
         self._origin, self._rows = first, [0, *(value - first for value in rest)]
         self.count, self.length = len(values), self._rows[-1]
 
-    def places(self, first: int, last: int) -> list[int]:
-        return self._rows[first : last + 1]
+    def regions(self, first: int, last: int) -> tuple[Any, list[int]]:
+        ranks = [k for k in range(first, last + 1) if self._rows[k] < self._rows[k + 1]]
+        return np.array(ranks, dtype=int), [self._rows[k] for k in ranks[:1]] + [self._rows[k + 1] for k in ranks]
 
     def value(self, place: float) -> float:
         """The float of a place."""

@@ -29,6 +29,8 @@ __all__ = ["median", "quantiles"]
 Array = NDArray[np.float64]
 # Of epsilon, so that what columns get adds up to no more.
 _KEPT_BACK = 1.0 - 1e-15
+# Places in a tie of many rows, for each unit of the scale of rank errors.
+_FINENESS = 8.0
 
 
 def quantiles(
@@ -96,10 +98,11 @@ def _answer(
     grids = [ValueGrid(low, high, step) for low, high in column_bounds(bounds, rows.n_features).tolist()]
     each, total = epsilon / len(grids) * _KEPT_BACK, None if question.drop else rows.n
     widest = rank_sensitivity([Fraction(0)], spending.unit, public_total=total is not None)
-    plan = Plan.of(levels, rows.n, float(2 * widest) / each, level)
+    scale = float(2 * widest) / each  # of the steps of rank errors: rows that share a place are not told apart anyway
+    plan = Plan.of(levels, rows.n, scale, level)
     found = []
     for grid, counts in zip(grids, _counts(rows, grids), strict=True):
-        line = CellLine(counts, grid.lengths)  # proof: quantiles
+        line = CellLine(counts, grid.lengths, max(1, int(scale / _FINENESS)))  # proof: quantiles
         places = spending.place(line, plan.asked, each, total=total)
         found.append([grid.points[0], *grid.values(*line.cells(places)), grid.points[-1]])
     value, low, high = (np.array(found)[:, index] for index in (plan.middle, plan.low, plan.high))
