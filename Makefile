@@ -6,7 +6,7 @@ WORKERS ?= 2
 CONSTRAINTS ?=
 
 .PHONY: demo test test-fast test-oldest lint types clean
-.PHONY: reproduction peers compare soak mutants bench bench-accuracy bench-coverage bench-suite bench-speed bench-sensitivity bench-gpu bench-real bench-scale choose-defaults
+.PHONY: reproduction peers compare soak mutants bench bench-accuracy bench-coverage bench-suite bench-quantiles bench-speed bench-sensitivity bench-gpu bench-real bench-scale choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -48,6 +48,10 @@ bench-coverage: $(VENV)/.installed
 # The datasets of EPTR_DATA_HOME/regression, scaled and raw, and wages with ranges.
 bench-suite: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.suite $(if $(QUICK),--quick)
+
+# Misclassified points of quantiles, ours and published, coverage of intervals, and a million values; half an hour.
+bench-quantiles: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.quantiles
 
 bench-speed: $(VENV)/.installed
 	OMP_NUM_THREADS=2 $(BIN)/python -m benchmarks.speed

@@ -47,7 +47,7 @@ __all__ = ["__version__", *sorted(_HOME)]
 
 
 # Rooms that may be entered by name: eptr.rivals.AdaSSP.
-_ROOMS = ("datasets", "rivals")
+_ROOMS = ("datasets", "rivals", "stats")
 
 
 def __getattr__(name: str) -> Any:

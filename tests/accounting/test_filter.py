@@ -12,13 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eptr import Budget, InputError, PrivacyError, gaussian_delta, gaussian_mu
+from eptr.accounting.compose import compose
 from eptr.accounting.filter import Spent, check_cost
+from eptr.privacy.bounded_range import bounded_range_mu
 from eptr.privacy.claim import Cost
 from eptr.privacy.mechanism import forecast_test
 
 TIGHT = forecast_test("tight", 1.0, 1e-6).cost
 REFINED = Cost(1.0, 1e-6, "gaussian", gaussian_mu(1.0, 1e-6))
 ADAPTIVE = Cost(1.0, 1e-6, "approximate-gaussian", gaussian_mu(1.0, 9e-7), failure=1e-7)
+
+
+def ranged(epsilon, parts=1):
+    """An exponential mechanism, or several."""
+    return Cost(epsilon, 0.0, "bounded-range", bounded_range_mu(epsilon / parts), parts=parts)
 
 
 def admitted(total, *costs):
@@ -42,6 +49,35 @@ def test_a_budget_of_three_admits_so_many(costs, count):
 @pytest.mark.parametrize("cost", [TIGHT, REFINED, ADAPTIVE])
 def test_one_release_may_take_the_whole_budget(cost):
     assert admitted(Budget(1.0, 1e-6), cost) == 1
+
+
+@pytest.mark.parametrize(
+    ("costs", "count"),
+    [
+        ((ranged(1.0),), 3),  # by its claim: 2 x .624^2 would be above the cap on mu^2, mu(3, 8e-6)^2 = .5058
+        ((ranged(0.1),), 128),  # by its mu: .5058 / .06266^2 = 128.8, and 30 by its claim
+        ((REFINED, ranged(0.1)), 16),  # 8 (.2367^2 + .06266^2) = .4797, and .5357 with one more of the first
+        ((ranged(1.0), TIGHT), 3),  # claims alone: 1 + 1 + 1
+    ],
+)
+def test_an_exponential_mechanism_counts_by_its_claim_or_by_its_mu(costs, count):
+    assert admitted(Budget(3.0, 1e-5), *costs) == count
+
+
+def test_a_cost_of_bounded_range_names_the_mu_of_its_parts():
+    for cost in (ranged(1.0), ranged(3.0, 7), ranged(1e-3, 3)):
+        check_cost(cost)
+        for change in ({"mu": cost.mu * (1 - 1e-10)}, {"mu": 0.0}, {"failure": 1e-9}, {"parts": 0}, {"epsilon": 2.0}):
+            if change != {"epsilon": 2.0} or cost.epsilon < 2.0:
+                with pytest.raises(PrivacyError):
+                    check_cost(replace(cost, **change))
+
+
+def test_composed_with_sums_it_counts_by_its_mu_and_alone_by_the_better_one():
+    both = compose([REFINED, ranged(0.1)])
+    assert both.method == "gaussian"
+    assert 1.0 < both.epsilon(1e-6) < 1.1
+    assert compose([ranged(1.0)] * 2).epsilon(1e-6) == 2.0
 
 
 def test_tenths_add_up():

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from eptr import InputError, LedgerError, PrivacyError, gaussian_mu
+from eptr.privacy.bounded_range import bounded_range_epsilon, bounded_range_mu
+from eptr.privacy.cell_line import CellLine
 from eptr.privacy.claim import BASES, Cost
 from eptr.privacy.contribution import Absolute, Ball, Box, Cell, Interval, LabelledBall, Outer, Shape, WeightedOuter
 from eptr.privacy.ladder import build_ladder
@@ -22,7 +24,9 @@ from eptr.privacy.unit import Unit
 MU = 0.7
 GAUSSIAN = Cost(1.0, 1e-3, "gaussian", MU)
 PURE = Cost(1.0, 0.0, "basic", 0.0)
+RANGED = Cost(1.0, 0.0, "bounded-range", bounded_range_mu(0.5), parts=2)
 ZERO = np.zeros(2)
+LINE, MEDIAN = CellLine([3, 1, 4]), [Fraction(1, 2)]
 
 
 class Noise(NoiseStandIn):
@@ -104,6 +108,9 @@ WAYS = {
     "sums": (GAUSSIAN, lambda s: s.sums(s._rows, lambda: (ZERO,), Ball(1.0))),
     "laplace": (PURE, lambda s: s.laplace(ZERO, Absolute(2.0, 1.0))),
     "laplace blocks": (PURE, lambda s: s.laplace_blocks([(ZERO, 1.0), (ZERO, 2.0)], Absolute(2.0, 1.0))),
+    "quantiles": (GAUSSIAN, lambda s: s.within(0.5).quantiles(LINE, MEDIAN, 0.5)),
+    "place": (PURE, lambda s: s.place(LINE, MEDIAN, 1.0, total=9)),
+    "place of a range": (RANGED, lambda s: s.place(LINE, MEDIAN, 0.5)),
     "test": (TESTED, lambda s: s.test(SAFE, "tight", 1.0, 1e-6)),
     "test at a rung": (TESTED, lambda s: s.test_at_rung(lambda: ZERO, 10**6, 1.0, 1.0, 1e-6)),
     "its own theorem": (OWN, lambda s: s.by_its_own_theorem().gaussian(ZERO, 1.0)),
@@ -387,6 +394,61 @@ def test_no_laplace_part_is_admitted_beside_a_cost_that_is_not_pure(cost):
     with pytest.raises(PrivacyError, match="more than its budget"):
         fit.spending.laplace(ZERO, Absolute(2.0, 1.0), 0.5)
     assert "draw" not in fit.diary
+
+
+# Quantiles.
+
+
+def test_quantiles_cost_their_range_beside_noisy_sums():
+    fit = Fit(replace(GAUSSIAN, mu=1.0))
+    fit.spending.noisy(ZERO, Ball(1.0), 0.75)
+    places = fit.spending.quantiles(LINE, MEDIAN, 0.25)
+    assert places.shape == (1,)
+    assert fit.spending.parts[-1].mu == pytest.approx(0.5, rel=1e-10)
+    assert 0.0 <= fit.spending.remaining() < 1e-10
+    before = list(fit.diary)
+    with pytest.raises(PrivacyError, match="more than its budget"):
+        fit.spending.quantiles(LINE, MEDIAN, 0.01)
+    assert fit.diary == before
+
+
+@pytest.mark.parametrize(("cost", "epsilon"), [(PURE, 1.0), (RANGED, 0.5), (GAUSSIAN, bounded_range_epsilon(MU))])
+@pytest.mark.parametrize(("off", "admitted"), [(0.0, True), (-1e-9, True), (1e-9, False), (1.0, False)])
+def test_quantiles_are_held_at_the_boundary(cost, epsilon, off, admitted):
+    """Parts of a range must not add up to more than its epsilon, nor their squares to more than its mu^2."""
+    fit = Fit(cost)
+    for _ in range(cost.parts - 1):
+        fit.spending.place(LINE, MEDIAN, epsilon)
+    before = list(fit.diary)
+    if admitted:
+        fit.spending.place(LINE, MEDIAN, epsilon * (1.0 + off))
+        return
+    with pytest.raises(PrivacyError, match="more than its budget"):
+        fit.spending.place(LINE, MEDIAN, epsilon * (1.0 + off))
+    assert fit.diary == before
+
+
+@pytest.mark.parametrize("cost", [TESTED, OWN, replace(PURE, delta=1e-6)], ids=lambda c: f"{c.kind}-{c.delta:g}")
+def test_no_quantiles_are_admitted_beside_a_cost_that_does_not_name_them(cost):
+    fit = Fit(cost)
+    if cost is OWN:
+        fit.spending.by_its_own_theorem()
+    with pytest.raises(PrivacyError, match="more than its budget"):
+        fit.spending.place(LINE, MEDIAN, 1e-3)
+    assert "draw" not in fit.diary
+
+
+@pytest.mark.parametrize(
+    ("unit", "total", "sensitivity"),
+    [(Unit(), None, 2), (Unit("replace-one", 2), 9, 4), (Unit("zero-out"), 9, 1), (Unit("zero-out", 3), None, 3)],
+)
+def test_the_rate_of_quantiles_follows_from_who_is_protected(unit, total, sensitivity, monkeypatch):
+    asked = []
+    monkeypatch.setattr("eptr.privacy.spending.joint_places", lambda *args: asked.append(args) or [0.0])
+    Fit(PURE, unit).spending.place(LINE, MEDIAN, 0.75, total=total)
+    ((_, wanted, rate, _),) = asked
+    assert rate == Fraction(3, 8) / sensitivity
+    assert sum(wanted) == (total or 8)
 
 
 # Tests.

@@ -18,6 +18,7 @@ from eptr.rivals.catalogue import RIVALS
 from eptr.rivals.dpnbss import smooth_bound
 from eptr.rivals.ptr import slope_distance
 
+from ..replay import spent
 from .test_sklearn import instance
 
 EVERY = pytest.mark.parametrize("entrant", RIVALS, ids=lambda e: e.name)

@@ -32,7 +32,7 @@ _ARITHMETIC = 1e-13
 # Cells per unit of safety when a published test is bounded cell by cell. proof: pairs
 _CELLS = 8
 _TESTED = ("ladder", "logistic", "laplace")
-_GAUSSIAN = ("gaussian", "approximate-gaussian")
+_GAUSSIAN = ("gaussian", "approximate-gaussian", "bounded-range")
 _KNOWN = (*_TESTED, *_GAUSSIAN)  # anything else counts by its bare claim
 
 

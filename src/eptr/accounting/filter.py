@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..errors import InputError, PrivacyError
+from ..privacy.bounded_range import bounded_range_mu
 from ..privacy.claim import BASES, Cost
 from ..privacy.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
 from ..privacy.ladder import build_ladder
@@ -23,7 +24,7 @@ from .budget import Budget
 
 __all__ = ["Remaining", "Spent"]
 
-_GAUSSIAN = ("gaussian", "approximate-gaussian")
+_GAUSSIAN = ("gaussian", "approximate-gaussian", "bounded-range")  # mu-GDP, and counted by mu^2 or by the claim
 KINDS = (*_GAUSSIAN, "ladder", "logistic", "laplace", "basic")
 # Of the delta left at the first Gaussian release, kept for basic composition of everything that follows.
 MIXING = 0.2
@@ -170,7 +171,13 @@ def check_cost(cost: Cost) -> None:
         raise PrivacyError(
             "a cost whose basis is 'cited' must name the theorem and its hypotheses: Cost(theorem='...')."
         )
-    if cost.kind in _GAUSSIAN:
+    if cost.kind == "bounded-range":
+        least = bounded_range_mu(_part(cost.epsilon, cost.parts))
+        if cost.mu < least * (1.0 - 1e-13) or cost.failure:
+            raise PrivacyError(
+                f"a cost of bounded range {cost.epsilon:g} must name its mu, {least:g} or more, and no failure."
+            )
+    elif cost.kind in _GAUSSIAN:
         if cost.mu <= 0.0:
             raise PrivacyError("a Gaussian cost must name its mu.")
         true = gaussian_delta(cost.epsilon, cost.mu * math.sqrt(cost.parts)) + cost.parts * cost.failure

@@ -6,6 +6,7 @@ Everything here handles public settings; no statistic of the rows is computed in
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
@@ -92,6 +93,7 @@ class PrivateEstimator(_Declared):
         A table is a data frame, a Parquet path, or what Arrow, Dask or Spark have: docs/scale.md.
         """
         self._forget()
+        _warn_of_raw_scores()
         account = self._account()
         if account is not None and self.invalid == "raise":
             account.admit_check()  # a failed check is an answer about the rows
@@ -269,6 +271,24 @@ class PrivateEstimator(_Declared):
 
         check_is_fitted(self, "release_")
         return privacy_statement(self)
+
+
+_SCORES_WARNED: list[str] = []
+
+
+def _warn_of_raw_scores() -> None:
+    """Once in a process, if scikit-learn's model selection fits us: from who calls, not from what it passes."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and not _SCORES_WARNED:
+        if frame.f_globals.get("__name__", "").startswith("sklearn.model_selection"):
+            _SCORES_WARNED.append("said")
+            warnings.warn(
+                "fits inside cross_val_score and GridSearchCV are private, their scores and the choices made with them are not: "
+                "they look at raw rows. On private rows use eptr.stats.score.",
+                NotPrivateWarning,
+                stacklevel=4,
+            )
+        frame = frame.f_back
 
 
 def validated(estimator: Any, *arrays: Any, **options: Any) -> Any:

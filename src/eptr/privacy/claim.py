@@ -25,7 +25,8 @@ class Cost:
 
     epsilon: float
     delta: float
-    kind: str  # "ladder", "logistic", "laplace", "gaussian", "approximate-gaussian", or "basic": the bare claim
+    # "ladder", "logistic", "laplace", "gaussian", "approximate-gaussian", "bounded-range", or "basic": the bare claim
+    kind: str
     mu: float
     p0: float | None = None  # ladders only
     failure: float = 0.0  # approximate-gaussian only: the delta' that adds up

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import accumulate
 
@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from .noise import NoiseSource
 
-__all__ = ["FIRST_BITS", "below", "exponential", "exponential_choice", "exponentials", "permutation", "rounded_uniform"]
+__all__ = [
+    "FIRST_BITS",
+    "below",
+    "certain_choice",
+    "exponential",
+    "exponential_choice",
+    "exponentials",
+    "permutation",
+    "rounded_uniform",
+]
 
 # Precision of a first try. Any number gives the same distribution: with too few bits a decision is only made later.
 FIRST_BITS = 128
@@ -64,24 +73,36 @@ def permutation(count: int, noise: NoiseSource) -> NDArray[np.intp]:
             return np.asarray(order)
 
 
+def certain_choice(weights: Callable[[int], Sequence[tuple[int, int]]], bits: int, noise: NoiseSource) -> int:
+    """Index i with probability exactly w_i / sum_j w_j. proof: choice
+
+    ``weights(bits)`` encloses the w_i, in a common unit, the more closely the more bits; ``bits`` is a first try.
+    """
+    drawn = noise.bits(bits)
+    while True:
+        table = weights(bits)
+        lows, highs = (list(accumulate(column)) for column in zip(*table, strict=True))
+        # The uniform number lies in [drawn, drawn + 1] / 2**bits: i is certain if its share of the sum holds all of that.
+        right = (drawn + 1) * highs[-1]
+        i = next((i for i, low in enumerate(lows) if right <= low << bits), len(table) - 1)
+        if i == 0 or drawn * lows[-1] >= highs[i - 1] << bits:
+            return i
+        drawn, bits = drawn << bits | noise.bits(bits), 2 * bits
+
+
 def exponential_choice(weights: Sequence[int], rate: Fraction, noise: NoiseSource) -> int:
-    """Index i with probability exactly weights[i] exp(rate i) / sum_j weights[j] exp(rate j). proof: choice
+    """Index i with probability exactly weights[i] exp(rate i) / sum_j weights[j] exp(rate j). proof: exponents
 
     Weights are whole numbers >= 0, not all zero; the rate is >= 0.
     """
     top = max(i for i, weight in enumerate(weights) if weight)
     bits = FIRST_BITS + max(weights).bit_length() - weights[top].bit_length()
-    drawn = noise.bits(bits)
-    while True:
+
+    def enclosed(bits: int) -> list[tuple[int, int]]:
         table = exponentials(rate, top + 1, bits)[::-1]
-        lows = list(accumulate(weight * low for weight, (low, _) in zip(weights, table, strict=False)))
-        highs = list(accumulate(weight * high for weight, (_, high) in zip(weights, table, strict=False)))
-        # The uniform number lies in [drawn, drawn + 1] / 2**bits: i is certain if its share of the sum holds all of that.
-        right = (drawn + 1) * highs[top]
-        i = next(i for i in range(top + 1) if i == top or right <= lows[i] << bits)
-        if i == 0 or drawn * lows[top] >= highs[i - 1] << bits:
-            return i
-        drawn, bits = drawn << bits | noise.bits(bits), 2 * bits
+        return [(weight * low, weight * high) for weight, (low, high) in zip(weights, table, strict=False)]
+
+    return certain_choice(enclosed, bits, noise)
 
 
 def rounded_uniform(low: Fraction, high: Fraction, noise: NoiseSource) -> float:

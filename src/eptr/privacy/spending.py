@@ -6,7 +6,7 @@ It checks the rows, charges once, divides, draws, refuses an overspend before it
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import LedgerError, PrivacyError
+from .bounded_range import bounded_range_epsilon, bounded_range_mu
 from .claim import BASES, Cost, Release
 from .contribution import Absolute, Contribution
+from .joint_exponential import Line, joint_places, rank_sensitivity, rows_wanted
 from .mechanism import Proposal, forecast_test, reply, reply_at_rung
 from .noise import NoiseSource, noise_source
 from .unit import Unit
@@ -46,9 +48,9 @@ class Account(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One noisy sum: what a row could contribute, and the mu it cost."""
+    """One noisy sum, or one draw of quantiles: what a row could contribute, and the mu it cost."""
 
-    contribution: Contribution
+    contribution: Contribution | None
     mu: float
 
 
@@ -84,6 +86,10 @@ class Portion:
         values = rows.sum(fn)
         return self.noisy(values if len(values) > 1 else values[0], contribution, share)
 
+    def quantiles(self, line: Line, levels: Sequence[Fraction], share: float = 1.0, *, total: int | None = None) -> Any:
+        """Places of quantiles, by the exponential mechanism that share^(1/2) mu pays for; see :meth:`Spending.place`."""
+        return self._whole.place(line, levels, bounded_range_epsilon(self.share(share)), total=total)
+
 
 class Spending(Portion):
     """The budget of one fit. A budget that cannot pay is refused here, before any pass over the rows.
@@ -118,8 +124,9 @@ class Spending(Portion):
         self._noise = noise_source(random_state)
         self.private = self._noise.private and honest
         self._paid = self._drawn = False
-        self._square = Fraction(cost.mu) ** 2 if cost.kind == "gaussian" else Fraction(0)
-        self._epsilon = Fraction(cost.epsilon) if cost.kind == "basic" and cost.delta == 0.0 else Fraction(0)
+        squares, pure = cost.kind in ("gaussian", "bounded-range"), cost.kind in ("basic", "bounded-range")
+        self._square = Fraction(cost.mu) ** 2 * cost.parts if squares else Fraction(0)
+        self._epsilon = Fraction(cost.epsilon) if pure and cost.delta == 0.0 else Fraction(0)
         self._tests = cost.parts if cost.kind in ("ladder", "logistic", "laplace") else 0
         self.parts: list[Part] = []
         if account is not None:
@@ -139,6 +146,23 @@ class Spending(Portion):
         self._square, self._drawn = self._square - square, True
         self.parts.append(Part(contribution, mu))
         return contribution.draw(values, self.protected, mu, noise.gaussian)
+
+    def place(self, line: Line, levels: Sequence[Fraction], epsilon: float, *, total: int | None = None) -> Array:
+        """Where quantiles of rows on a line lie, epsilon-DP by one exponential mechanism. proof: places
+
+        ``total``: the public number of rows, which levels refer to; without it they refer to the rows on the line.
+        """
+        mu = bounded_range_mu(epsilon)
+        pure = Fraction(epsilon) if self.cost.kind != "gaussian" else Fraction(0)
+        square = Fraction(mu) ** 2 if self.cost.kind != "basic" else Fraction(0)
+        if pure > self._epsilon or square > self._square:
+            raise PrivacyError("the parts of this fit cost more than its budget; nothing more was drawn.")
+        noise = self._source()
+        self._epsilon, self._square, self._drawn = self._epsilon - pure, self._square - square, True
+        self.parts.append(Part(None, mu))
+        sensitivity = rank_sensitivity(levels, self.protected, public_total=total is not None)
+        wanted = rows_wanted(levels, line.count if total is None else total)
+        return np.array(joint_places(line, wanted, Fraction(epsilon) / (2 * sensitivity), noise))
 
     def laplace(self, values: Any, reach: Absolute, share: float = 1.0) -> Array:
         """``share`` of epsilon, as Laplace noise on sums whose absolute values stay within ``reach``. proof: laplace"""

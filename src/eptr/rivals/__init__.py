@@ -7,6 +7,7 @@ from typing import Any
 
 _HOME = {
     "AdaSSP": "adassp",
+    "ApproximateQuantiles": "approximate_quantiles",
     "BinnedKernel": "binned",
     "BoostedAdaSSP": "boosted",
     "DPGD": "dpgd",
@@ -14,7 +15,9 @@ _HOME = {
     "DPNB": "dpnb",
     "DPNBSS": "dpnbss",
     "FunctionalMechanism": "functional",
+    "JointExp": "joint_exp",
     "NoisyStatistics": "noisy_statistics",
+    "OneByOne": "joint_exp",
     "PTR": "ptr",
     "TukeyEM": "tukey",
     "WaveletEstimator": "wavelet",

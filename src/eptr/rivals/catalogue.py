@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..estimators.catalogue import Entrant
 from .adassp import AdaSSP
+from .approximate_quantiles import ApproximateQuantiles
 from .binned import BinnedKernel
 from .boosted import BoostedAdaSSP
 from .dpgd import DPGD
@@ -11,12 +12,13 @@ from .dpjl import DPJL
 from .dpnb import DPNB
 from .dpnbss import DPNBSS
 from .functional import FunctionalMechanism
+from .joint_exp import JointExp, OneByOne
 from .noisy_statistics import NoisyStatistics
 from .ptr import PTR
 from .tukey import TukeyEM
 from .wavelet import WaveletEstimator
 
-__all__ = ["RIVALS"]
+__all__ = ["OF_QUANTILES", "RIVALS"]
 
 FEW = {"rounds": 3}  # an audit fits thousands of times
 
@@ -46,3 +48,5 @@ RIVALS = [
     Entrant(WaveletEstimator, "literature", "function", "pure"),
     Entrant(BinnedKernel, "repaired", "function", "approximate", needs={"cells": 5}),
 ]
+# Those of stats.quantiles: they take what it takes.
+OF_QUANTILES = {"JointExp": JointExp, "ApproximateQuantiles": ApproximateQuantiles, "OneByOne": OneByOne}

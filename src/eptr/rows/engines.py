@@ -50,7 +50,7 @@ def open_rows(X: Any, y: Any, task: Task, on_fault: Callable[[], None] | None = 
     """
     if isinstance(X, Engine):
         rows = _as_asked(X, y, task)
-    elif y is None and task.target != "none":
+    elif y is None and task.target != "none" and task.levels is None:
         raise InputError(
             "this fit requires y to be passed, but the target y is None: pass one value per row, or the name of the target "
             "column if X is a table."
@@ -64,6 +64,8 @@ def open_rows(X: Any, y: Any, task: Task, on_fault: Callable[[], None] | None = 
             if on_fault is not None:
                 on_fault()
             raise
+    if task.columns is not None and rows.names != list(task.columns):
+        raise InputError("columns are chosen by name, so X must be a table with named columns.")
     rows.on_fault = on_fault
     return rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from .ingest import categories, column_values, label
 
-__all__ = ["Labels", "distinct", "sorted_labels"]
+__all__ = ["Labels", "cell_codes", "distinct", "sorted_labels"]
 
 Codes = NDArray[np.int64]
 _EXACT = 2**53  # from here on a float may have been another whole number
@@ -105,6 +106,12 @@ class Labels:
             inside = not values.size or (values.min() >= 0 and values.max() < len(whole))
             return values if inside else np.where((values >= 0) & (values < len(whole)), values, -1)
         return _found(np.array(list(whole), dtype=np.int64), list(whole.values()), values)
+
+
+def cell_codes(codes: Sequence[Codes], labels: Sequence[Labels]) -> Codes:
+    """The cell of a table that each row is in, from its positions on the axes; -1 if one of them is. proof: cells"""
+    cells = np.ravel_multi_index([np.maximum(code, 0) for code in codes], tuple(len(axis.classes) for axis in labels))
+    return np.where(np.min(codes, axis=0) < 0, -1, cells)
 
 
 def _found(keys: NDArray[Any], codes: list[int], values: NDArray[Any]) -> Codes:

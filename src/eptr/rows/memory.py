@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_array
 from ..errors import DomainError, InputError, no_column
 from .engine import Engine, Partial, Pass
 from .ingest import frame_columns, matrix, numbers
-from .labels import Labels, distinct
+from .labels import Labels, cell_codes, distinct, sorted_labels
 from .namespace import like, namespace
 from .pool import WORKERS, each
 from .task import Model, Task
@@ -42,8 +43,12 @@ def claims(X: Any) -> bool:
 
 def open(X: Any, y: Any, task: Task) -> MemoryRows:
     """A checked matrix, each cell read by itself, and a column of as many targets."""
+    if task.levels is not None:
+        return _crossed(X, task)
     if isinstance(y, str):
         X, y = _split(X, y)
+    if task.columns is not None and hasattr(X, "columns"):
+        X = X[task.chosen(X.columns)]
     if isinstance(X, np.ndarray) and X.dtype.kind == "c" and not task.drop_invalid:
         raise DomainError("X must be real. Complex data not supported: pass real and imaginary parts as columns.")
     ready = matrix(X)
@@ -65,6 +70,18 @@ def open(X: Any, y: Any, task: Task) -> MemoryRows:
     rows = MemoryRows(x, y, classes, drop_invalid=task.drop_invalid)
     rows.names = names if names and isinstance(names[0], str) else None
     return rows
+
+
+def _crossed(X: Any, task: Task) -> MemoryRows:
+    """Columns of labels by name, each read by itself, as the cells of their table."""
+    assert task.levels is not None
+    names = replace(task, columns=tuple(task.levels)).chosen(getattr(X, "columns", X))
+    labels = [Labels(sorted_labels(levels)) for levels in task.levels.values()]
+    columns = [column.compute() if hasattr(column, "compute") else column for column in (X[name] for name in names)]
+    if len({len(column) for column in columns}) > 1 or not len(columns[0]):
+        raise InputError("columns must have one value per row, the same number of rows, and at least one.")
+    cells = cell_codes([axis.codes(column) for axis, column in zip(labels, columns, strict=True)], labels)
+    return MemoryRows(np.zeros((len(cells), 1)), cells, task.label_set(list), drop_invalid=task.drop_invalid)
 
 
 def predict(X: Any, model: Model) -> Any:

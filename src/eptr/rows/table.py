@@ -7,7 +7,7 @@ as Arrow record batches. Everything else is here.  Proof: table.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -17,11 +17,21 @@ from numpy.typing import NDArray
 from ..errors import InputError, no_column
 from .engine import Engine, Partial, Pass, merge
 from .ingest import numbers
-from .labels import Labels, distinct
+from .labels import Labels, cell_codes, distinct, sorted_labels
 from .memory import CACHE_NUMBERS, block_rows
 from .task import Task, target_kind
 
-__all__ = ["Columns", "Layout", "Table", "TableRows", "cache_blocks", "label_codes", "number_column", "open_columns"]
+__all__ = [
+    "Columns",
+    "Crossed",
+    "Layout",
+    "Table",
+    "TableRows",
+    "cache_blocks",
+    "label_codes",
+    "number_column",
+    "open_columns",
+]
 
 Array = NDArray[np.float64]
 # More different labels than this are a measurement, not a label.
@@ -89,6 +99,21 @@ class Columns:
             yield np.array([column[part] for column in columns]).T, y[part]
 
 
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """Columns of labels, and the cells of their table as the classes of a target; x is zero."""
+
+    columns: list[str]
+    labels: list[Labels]
+    classes: NDArray[Any]
+    target: str = "cell"
+    n_features: int = 1
+
+    def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
+        codes = [label_codes(batch, name, axis) for name, axis in zip(self.columns, self.labels, strict=True)]
+        yield np.zeros((batch.num_rows, 1)), cell_codes(codes, self.labels)
+
+
 class TableRows(Engine):
     """The rows of a table under a layout."""
 
@@ -105,17 +130,29 @@ class TableRows(Engine):
 
 def open_columns(table: Table, y: str | None, task: Task) -> TableRows:
     """All columns of a table as features, but the target ``y``."""
+    if task.levels is not None:
+        return _open_crossed(table, task)
     if not isinstance(y, (str, type(None))):
         raise InputError("y must be the name of the target column when X is a table of columns, a file or a cluster's.")
     if y is not None and y not in table.columns:
         raise InputError(no_column(f"y={y!r}", len(table.columns)))
-    features = [name for name in table.columns if name != y]
+    features = task.chosen(table.columns, y)
     if not features or len(set(table.columns)) != len(table.columns):
         raise InputError("X must have columns of different names, and at least one besides the target.")
     classes = task.label_set(lambda: _occurring(table, str(y)))
     rows = TableRows(table, Columns(features, y, classes), drop_invalid=task.drop_invalid)
     rows.names = features
     return rows
+
+
+def _open_crossed(table: Table, task: Task) -> TableRows:
+    """Columns of labels, crossed."""
+    classes = task.label_set(list)
+    assert task.levels is not None
+    assert classes is not None
+    names = replace(task, columns=tuple(task.levels)).chosen(table.columns)
+    labels = [Labels(sorted_labels(levels)) for levels in task.levels.values()]
+    return TableRows(table, Crossed(names, labels, classes), drop_invalid=task.drop_invalid)
 
 
 def _piece(task: Pass, layout: Layout, batches: Iterable[Any]) -> Partial:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, no_column
 from .labels import sorted_labels
 
 __all__ = ["Model", "Target", "Task", "target_kind"]
@@ -30,6 +30,10 @@ class Task:
         For labels only. "public": the label set is that of the labels that occur, and declared to be no secret.
     drop_invalid : bool
         Rows that are not valid contribute zero instead of raising.
+    columns : sequence of str, optional
+        The columns of a table that count, in this order; all but the target without it.
+    levels : mapping of str to labels, optional
+        Columns of labels, crossed: the target is the cell of their table that a row is in, a number among ``classes``.
 
     Examples
     --------
@@ -42,6 +46,8 @@ class Task:
     target: Target = "numbers"
     classes: Any = None
     drop_invalid: bool = False
+    columns: tuple[str, ...] | None = None
+    levels: Mapping[str, Sequence[Any]] | None = None
 
     def __post_init__(self) -> None:
         if self.target != "labels":
@@ -55,6 +61,16 @@ class Task:
                 "classes='public' takes every label that occurs, so none could be dropped; list the classes, or pass "
                 "invalid='raise'."
             )
+
+    def chosen(self, columns: Any, target: Any = None) -> list[Any]:
+        """Which of the columns of a table count."""
+        columns = list(columns)
+        if self.columns is None:
+            return [name for name in columns if name != target]
+        for name in self.columns:
+            if name not in columns:
+                raise InputError(no_column(repr(name), len(columns)))
+        return list(self.columns)
 
     def label_set(self, occurring: Callable[[], Iterable[Any]]) -> NDArray[Any] | None:
         """The sorted label set, as declared or, if it is public, from ``occurring``; None for a target without labels."""

@@ -54,8 +54,8 @@ class LinearRegression(LinearModel):
     rows_per_person : int, default 1
         Rows one person may own; every sensitivity grows by this factor.
     x_range : pair, list of pairs or dict of pairs by name, optional
-        Public ranges of raw columns, instead of ``x_bound`` ("refined" only): one for all, one for each in order, or by name. Columns
-        are centred and scaled inside the budget, values beyond are moved to the edge, and coefficients are in raw units.
+        Public ranges of raw columns, instead of ``x_bound`` ("refined" only): one for all, one for each in order, or by name.
+        Columns are centred and scaled inside the budget, values beyond are moved to the edge; coefficients are in raw units.
     y_range : pair, optional
         Public range of y, instead of ``y_bound`` ("refined" only).
     symmetric_errors : bool, default False
@@ -73,7 +73,7 @@ class LinearRegression(LinearModel):
     Attributes
     ----------
     coef_, intercept_ : released coefficients, shrunk together where noise dominates, or the fallback
-    centre_, covariance_ : slopes and intercept before that, and their covariance; ``conf_int`` and ``summary`` use them ("refined")
+    centre_, covariance_ : slopes and intercept before that, and their covariance, for ``conf_int`` and ``summary`` ("refined")
     undetermined_ : whether the rows are too few to say, coefficient by coefficient ("refined")
     outside_ : private share of rows beyond a bound or range ("refined")
     release_, released_, noise_ : the Release, whether there was a reply, the noise on each released number

@@ -1,0 +1,134 @@
+"""make bench-quantiles: misclassified points of quantiles, ours and published, on the same rows; coverage; seeded.
+
+A quantile misclassifies as many points as lie between its rank and the one it should have; a value that ties with points
+may take any of their ranks. Mean over nine deciles of 1,000 points; all but the first two methods on an eighth of the runs.
+--only runs some data sets, --part some tables, and the other rows of a table stay as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+
+import numpy as np
+
+from eptr import rivals, stats
+
+from .accuracy import _quiet
+from .tables import RESULTS, progress, show
+
+N, EPSILON, DECILES = 1000, 1.0, np.arange(1, 10) / 10
+# Name, simulator, public bounds, and a step if values are known to be multiples of it.
+DATA = {
+    "normal, as published": (lambda rng, n: rng.normal(0, 5, n), (-100, 100), None),
+    "uniform, as published": (lambda rng, n: rng.uniform(-5, 5, n), (-100, 100), None),
+    "lognormal incomes": (lambda rng, n: rng.lognormal(10, 1, n), (0, 1e7), None),
+    "exponential": (lambda rng, n: rng.exponential(1, n), (0, 100), None),
+    "Student t, 2 degrees": (lambda rng, n: rng.standard_t(2, n), (-1e4, 1e4), None),
+    "Cauchy around 5": (lambda rng, n: 5 + rng.standard_cauchy(n), (-1e6, 1e6), None),
+    "incomes in thousands": (lambda rng, n: np.round(rng.lognormal(10, 1, n), -3), (0, 1e7), None),
+    "ages": (lambda rng, n: rng.integers(18, 90, n).astype(float), (0, 120), 1),
+    "Poisson(3)": (lambda rng, n: rng.poisson(3, n).astype(float), (0, 100), 1),
+}
+
+# Where rows that are dropped are compared, too.
+BOTH = ("normal, as published", "lognormal incomes", "ages")
+
+
+def ours(x, q, bounds, step=None, **settings):
+    return stats.quantiles(x, q, bounds, step=step, level=None, **settings)
+
+
+def with_intervals(x, q, bounds, step=None, **settings):
+    return stats.quantiles(x, q, bounds, step=step, **settings)
+
+
+METHODS = {
+    "ours": ours,
+    "JointExp": rivals.JointExp,
+    "ours with intervals": with_intervals,
+    "ApproximateQuantiles": rivals.ApproximateQuantiles,
+    "OneByOne": rivals.OneByOne,
+}
+
+
+def misclassified(x, found):
+    """Mean number of points between a quantile and the rank it should have."""
+    ordered, wanted = np.sort(x), DECILES * len(x)
+    below, until = (np.searchsorted(ordered, found, side) for side in ("left", "right"))
+    return float(np.maximum(0.0, np.maximum(below - wanted, wanted - until)).mean())
+
+
+def compare(name, relation, count):
+    """One row of the table: every method on the same rows."""
+    _quiet()
+    simulate, bounds, step = DATA[name]
+    errors = np.full((count, len(METHODS)), np.nan)
+    for seed in progress(range(count), f"{name}, {relation}"):
+        x = simulate(np.random.default_rng([seed, 15]), N)
+        for k, method in enumerate(METHODS.values()):
+            if k > 1 and seed >= count // 8:
+                continue  # far off: an eighth of the runs tells as much
+            steps = {"step": step} if method in (ours, with_intervals) else {}
+            # The first two draw with the same bits: they differ by what they are, and little by chance.
+            settings = {"epsilon": EPSILON, "neighbours": relation, "random_state": 1000 * max(0, k - 1) + seed} | steps
+            errors[seed, k] = misclassified(x, method(x, DECILES, bounds, **settings).value)
+    apart = errors[:, 0] - errors[:, 1]
+    return [*np.nanmean(errors, axis=0).tolist(), float(apart.mean()), float(apart.std(ddof=1) / np.sqrt(count))]
+
+
+def coverage(name, n, epsilon, count):
+    """Share of intervals that hold the quantile of the population, mean and worst level, and their width over sampling's."""
+    _quiet()
+    simulate, bounds, step = DATA[name]
+    truth = np.quantile(simulate(np.random.default_rng(77), 4_000_000), DECILES, method="inverted_cdf")
+    held, share = np.zeros(len(DECILES)), []
+    for seed in progress(range(count), f"coverage, {name}, {n}, {epsilon:g}"):
+        x = simulate(np.random.default_rng([seed, n]), n)
+        found = stats.quantiles(x, DECILES, bounds, epsilon=epsilon, step=step, random_state=seed)
+        held += (found.low <= truth) & (truth <= found.high)
+        share.append(np.hypot(found.se_sampling, found.se_privacy) / np.maximum(found.se_sampling, 1e-300))
+    return [float(held.mean() / count), float(held.min() / count), float(np.median(share))]
+
+
+def kept(name, header, fresh, keys):
+    """Rows of an earlier run with the fresh ones in their places."""
+    path = RESULTS / f"{name}.csv"
+    old = list(csv.reader(path.open(newline="")))[1:] if path.exists() else []
+    told = {tuple(map(str, row[:keys])): row for row in [*old, *fresh]}
+    return list(told.values())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--replications", type=int, default=400)
+    parser.add_argument("--only", nargs="*", default=list(DATA), choices=list(DATA))
+    parser.add_argument("--relation", nargs="*", default=["replace-one", "zero-out"])
+    parser.add_argument("--part", nargs="*", default=["errors", "coverage", "speed"])
+    options = parser.parse_args()
+    count = options.replications
+    if "errors" in options.part:
+        header = ["data", "relation", *METHODS, "ours - JointExp", "standard error"]
+        cells = [(name, r) for name in options.only for r in options.relation if r == "replace-one" or name in BOTH]
+        rows = [[*cell, *compare(*cell, count)] for cell in cells]
+        title = f"misclassified points, 9 deciles of {N} points, epsilon {EPSILON:g}, {count} paired runs"
+        show(title, header, kept("quantiles", header, rows, 2), "quantiles")
+    if "coverage" in options.part:
+        header = ["data", "n", "epsilon", "coverage", "worst decile", "width / sampling alone"]
+        chosen = [name for name in options.only if DATA[name][2] is None and "thousands" not in name]
+        cells = [(name, n, e) for name in chosen for n, e in ((1000, 1.0), (10_000, 0.5))]
+        rows = [[*cell, *coverage(*cell, count)] for cell in cells]
+        title = f"95 % intervals of 9 deciles, {9 * count} intervals a cell"
+        show(title, header, kept("quantiles_coverage", header, rows, 3), "quantiles_coverage")
+    if "speed" in options.part:
+        x, times = np.random.default_rng(0).lognormal(10, 1, 1_000_000), []
+        for method in (ours, with_intervals):
+            start = time.perf_counter()
+            method(x, DECILES, (0, 1e7), epsilon=EPSILON)
+            times.append([method.__name__.replace("_", " "), time.perf_counter() - start])
+        show("9 deciles of 1,000,000 values, exact noise, seconds", ["quantiles", "seconds"], times, "quantiles_speed")
+
+
+if __name__ == "__main__":
+    main()

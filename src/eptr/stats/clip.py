@@ -1,0 +1,109 @@
+"""Where to clip: noise grows with the clip, and what lies beyond it is lost; the least sum of both.
+
+A clip is a guess about tails that fade; whether it is right changes what an interval is worth, never what is private.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..privacy.spending import Portion
+from ..rows.engine import Rows
+from ..rows.namespace import squares
+from .locate import NORMS, Located, locate, locate_norms
+from .looks import FADE, Look
+from .moments import Weights
+
+__all__ = ["Clip", "clip_columns", "clip_norms"]
+
+Array = NDArray[np.float64]
+# A guess of what lies beyond is corrected; so much of its square is feared to be left.
+FEAR = 0.5
+# Tails that fade more slowly and faster: how uncertain a guess is, and what squares, which weigh tails more, may count on.
+SLOWER, FASTER = 0.8, 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """(x - centre)/scale is brought into the unit ball; ``beyond`` is what that takes from a sum, as guessed, +- ``unseen``."""
+
+    centre: Array
+    scale: Array
+    beyond: Array
+    unseen: Array
+    share: float  # of mu^2 that is left
+
+
+def clip_columns(rows: Rows, bounds: Array, spending: Portion, weights: Weights, power: int = 1) -> Clip:
+    """From bounds that may be wide to a ball that holds most rows, for sums of x^``power``."""
+    found = locate(rows, bounds, spending)
+    many = rows.n_features > 1
+    left = 1.0 - found.share - sum(NORMS) * many
+    noise = spending.scale(weights.contribution(rows.n_features, rows.n), left)
+    noise /= weights.mean if power == 1 else weights.square
+    if many:
+        clip = _ball(rows, bounds, spending, found, noise, power)
+    else:
+        clip = (_interval if power == 1 else _centred)(found.looks[0], noise, power)
+    centre, scale, beyond, unseen = clip
+    return Clip(centre, scale, beyond, unseen, left)
+
+
+def _interval(look: Look, noise: float, power: int) -> Array:
+    """For means: each end where noise and loss together are least."""
+    tails, (low, high) = look.tails(), look.bounds
+    if tails[0].standing + tails[1].standing < 2:  # one cell tells nothing about a tail
+        return np.array([[0.5 * (low + high)], [0.5 * (high - low)], [0.0], [0.0]])
+    ends = [tail.clips() for tail in tails]
+    lost = [tail.beyond(end) for tail, end in zip(tails, ends, strict=True)]
+    risk = (0.5 * noise * np.add.outer(*ends)) ** 2 + FEAR * np.add.outer(lost[0] ** 2, lost[1] ** 2)
+    at = np.unravel_index(np.argmin(risk), risk.shape)
+    below, above = (float(end[k]) for end, k in zip(ends, at, strict=True))
+    slower = [tail.beyond(end[[k]])[0] for tail, end, k in zip(look.tails(SLOWER), ends, at, strict=True)]
+    guess = np.array([lost[0][at[0]], lost[1][at[1]]])
+    unseen = float(np.hypot(*np.maximum(guess, np.array(slower) - guess)))
+    return np.array([[look.centre + 0.5 * (above - below)], [0.5 * (above + below)], [guess[1] - guess[0]], [unseen]])
+
+
+def _centred(look: Look, noise: float, power: int) -> Array:
+    """For squares: as far to one side as to the other, so that what is subtracted for the mean is small."""
+    tails = look.tails()
+    if tails[0].standing + tails[1].standing < 2:
+        low, high = look.bounds
+        return np.array([[0.5 * (low + high)], [0.5 * (high - low)], [0.0], [0.0]])
+    clips = np.unique(np.concatenate([tail.clips() for tail in tails]))
+    lost = tails[0].beyond(clips, power) + tails[1].beyond(clips, power)
+    k = int(np.argmin((noise * clips**power) ** 2 + FEAR * lost**2))
+    sure = float(sum(tail.beyond(clips[[k]], power)[0] for tail in look.tails(FASTER)))
+    return np.array([[look.centre], [clips[k]], [sure], [max(sure, lost[k] - sure)]])
+
+
+def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, noise: float, power: int) -> Array:
+    """Around the middles, in units of the columns' spreads."""
+    d, middles, spreads = rows.n_features, found.middles, found.spreads
+
+    def norms(x: Any) -> Any:
+        return np.sqrt(squares((x - middles) * (1.0 / spreads), 1))[:, None]
+
+    # Of a mean, rows that are too long may all point the same way; of squares, they are shared out evenly.
+    look = locate_norms(rows, norms, math.hypot(*(np.diff(bounds)[:, 0] / spreads)), spending)
+    radius, lost = clip_norms(look, noise, power, math.sqrt(d) if power == 1 else d)
+    ends, even = spreads * radius, spreads**power * lost
+    tails = [look.tails(FADE if power == 1 else FASTER) for look in found.looks]
+    sides = np.array([[t.beyond(np.array([e]), power)[0] for t in pair] for pair, e in zip(tails, ends, strict=True)])
+    # Which way the long rows point, nobody has seen.
+    return np.array([middles, ends, np.zeros(d) if power == 1 else even, np.hypot(np.hypot(*sides.T), even)])
+
+
+def clip_norms(look: Look, noise: float, power: int, parts: float) -> tuple[float, float]:
+    """The radius of least risk to each of ``parts`` equal parts of |x|^``power``, and what it takes from each, as guessed."""
+    tail, sure = (look.tails(fade)[1] for fade in (FADE, FADE if power == 1 else FASTER))
+    clips = tail.clips()
+    lost = tail.beyond(clips, power, look.centre) / parts
+    k = int(np.argmin((noise * (look.centre + clips) ** power) ** 2 + FEAR * lost**2))
+    return look.centre + float(clips[k]), float(sure.beyond(clips[[k]], power, look.centre)[0]) / parts

@@ -1,0 +1,256 @@
+"""Covariance and correlation matrices: rows are standardised and whitened inside the budget.  Proof: covariance.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..privacy.contribution import Gaussian, Outer
+from ..privacy.spending import Portion
+from ..privacy.unit import Unit
+from ..rows.engine import Rows
+from ..rows.exact import product_grid, project, shrink_factors, sum_grid
+from ..rows.namespace import like, namespace, squares, whole
+from .clip import clip_norms
+from .estimate import Estimate
+from .locate import NORMS, locate, locate_norms
+from .mean import Asked, ask_columns, pooled
+from .question import Question, Shared, column_names
+
+__all__ = ["Products", "correlation", "covariance"]
+
+Array = NDArray[np.float64]
+# Weights of the count, the mean and the fourth powers beside the products: enough to centre them and for their errors.
+COUNT, MEAN, FOURTH = 1 / 4, 1 / 8, 1 / 4
+# Share of mu^2 for the first matrix, which only whitens; its rows are cut at this many times sqrt(d).
+ROUGH, ROUGH_RADIUS = 0.08, 1.5
+# Standardised rows are cut to this and have so many bits, so that products with a whitening matrix are exact.
+_FAR, _BITS = 2.0**10, 26
+_DRAWS = 400
+
+
+def covariance(
+    x: Any, bounds: Any, *, epsilon: float, delta: float = 1e-6, level: float = 0.95, **shared: Unpack[Shared]
+) -> Estimate:
+    """The covariance matrix (divided by n - 1) of the columns of a table, positive semidefinite.
+
+    Parameters are those of :func:`eptr.stats.mean`; intervals are of each entry by itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eptr import stats
+    >>> X = np.random.default_rng(0).normal(size=(20_000, 2)) @ [[2.0, 1.0], [0.0, 1.0]]
+    >>> stats.covariance(X, (-100, 100), epsilon=1.0).value.shape
+    (2, 2)
+    """
+    question = Question(what="covariance", epsilon=epsilon, delta=delta, level=level, **shared)
+    asked = ask_columns(question, x, bounds)
+    found = _covariances(asked)
+    names = column_names(asked.rows)
+    return question.answer(asked.spending, found.value, *found.errors(), (names, names), noise_scale=found.noise)
+
+
+def correlation(
+    x: Any, bounds: Any, *, epsilon: float, delta: float = 1e-6, level: float = 0.95, **shared: Unpack[Shared]
+) -> Estimate:
+    """The correlation matrix of the columns of a table; parameters are those of :func:`eptr.stats.mean`."""
+    question = Question(what="correlation", epsilon=epsilon, delta=delta, level=level, **shared)
+    asked = ask_columns(question, x, bounds)
+    found = _covariances(asked)
+    value, (sampling, privacy) = _scaled(found.value), found.correlation_errors()
+    steep = np.maximum(1.0 - value**2, 1e-9)  # intervals on Fisher's scale stay within -1 and 1
+    centre, reach = np.arctanh(np.clip(value, -1 + 1e-9, 1 - 1e-9)), np.hypot(sampling, privacy) / steep
+    low, high = (np.tanh(centre + sign * question.normal_quantile * reach) for sign in (-1.0, 1.0))
+    for matrix in (low, high):
+        np.fill_diagonal(matrix, 1.0)
+    names = column_names(asked.rows)
+    return question.answer(
+        asked.spending, value, sampling, privacy, (names, names), noise_scale=found.noise, low=low, high=high
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Products(Outer):
+    """(count, mean u, u u', fourth u^2 u^2') with |u| <= 1, weighted; ``slack`` is what a grid adds. proof: products"""
+
+    slack: float
+    counted: bool
+
+    def reach(self, relation: str) -> float:
+        if relation == "replace-one":
+            return math.sqrt(2.0 + 4.0 * MEAN**2 + 2.0 * FOURTH**2) + self.slack
+        return math.hypot(1.0, MEAN, FOURTH, COUNT * self.counted) + self.slack
+
+    def draw(self, values: Any, unit: Unit, mu: float, gaussian: Gaussian) -> Any:
+        """Symmetric matrices have less noise off the diagonal; see :class:`Outer`."""
+        scale, (square, fourth, mean, count) = self.scale(unit, mu), values
+        draw = super(Products, self).draw
+        matrices = [draw(matrix, unit, mu, gaussian) for matrix in (square, fourth)]
+        return *matrices, gaussian(mean, scale), gaussian(count, scale) if self.counted else count
+
+
+@dataclass(frozen=True, slots=True)
+class _Released:
+    """Means over the rows of u, u u' and u^2 u^2', and the noise of a diagonal number of each."""
+
+    n: float
+    mean: Array
+    square: Array
+    fourth: Array
+    noise: float
+
+    def centred(self) -> Array:
+        """The covariance of u."""
+        blur = self.noise / MEAN  # a square of something noisy is too large by its variance
+        away = np.outer(self.mean, self.mean)
+        return np.asarray(self.square - away + np.diag(np.minimum(np.diag(away), blur**2)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Covariances:
+    """A covariance matrix as back A back', and the standard errors of A; two frames, in which entries err independently.
+
+    ``whole``: A = 1, sampling errors. ``drawn``: A is the matrix that noise was added to.
+    """
+
+    drawn: Array
+    back: Array
+    privacy: Array
+    whole: Array
+    sampling: Array
+    noise: float
+
+    @property
+    def value(self) -> Array:
+        return np.asarray(self.whole @ self.whole.T)
+
+    def errors(self) -> tuple[Array, Array]:
+        """Standard errors of the covariances, from sampling and from privacy."""
+        return _errors(self.whole, self.sampling), _errors(self.back, self.privacy)
+
+    def correlation_errors(self) -> tuple[Array, Array]:
+        """The same of correlations, by simulation: what is drawn is the uncertainty of released numbers."""
+        draws = np.random.default_rng(0).standard_normal((_DRAWS, *self.drawn.shape))
+        draws = np.triu(draws) + np.swapaxes(np.triu(draws, 1), 1, 2)
+        sampled = self.whole @ (np.eye(len(draws[0])) + self.sampling * draws) @ self.whole.T
+        noisy = self.back @ (self.drawn + self.privacy * draws) @ self.back.T
+        return np.std(_scaled(sampled), axis=0), np.std(_scaled(noisy), axis=0)
+
+
+def _errors(back: Array, error: Array) -> Array:
+    """Of back A back', where the entries of A on and above the diagonal err independently."""
+    cross = np.einsum("ia,jb->ijab", back, back)
+    pairs = (cross + np.swapaxes(cross, 2, 3)) ** 2 * np.triu(error**2, 1)
+    return np.asarray(np.sqrt(pairs.sum(axis=(2, 3)) + (back**2 * np.diag(error) ** 2) @ (back**2).T))
+
+
+def _scaled(matrices: Array) -> Array:
+    """Correlations of covariance matrices."""
+    root = np.sqrt(np.maximum(np.diagonal(matrices, axis1=-2, axis2=-1), 1e-300))
+    found = np.clip(matrices / (root[..., None, :] * root[..., :, None]), -1.0, 1.0)
+    found[..., range(root.shape[-1]), range(root.shape[-1])] = 1.0
+    return np.asarray(found)
+
+
+def _covariances(asked: Asked) -> _Covariances:
+    """Standardise, whiten, ask for the products of whitened rows. proof: covariance"""
+    rows, spending, d = asked.rows, asked.spending, asked.rows.n_features
+    if d < 2:
+        raise InputError("x must have at least two columns; for one, use stats.variance.")
+    found = locate(rows, asked.bounds, spending)
+    drop = asked.question.drop
+    radius = ROUGH_RADIUS * math.sqrt(d)
+    rough = _products(rows, _Map(found.middles, found.spreads, np.eye(d), np.zeros(d)), radius, drop, spending, ROUGH)
+    whitened = _Map(found.middles, found.spreads, _whitening(rough) / radius, np.clip(rough.mean, -1.0, 1.0) * radius)
+    left = 1.0 - found.share - ROUGH - sum(NORMS)
+    noise = spending.scale(Products(1.0, d, 0.0, drop), left)
+    look = locate_norms(rows, whitened.norms, _FAR * d * float(np.abs(whitened.matrix).max()), spending)
+    # Each of d variances bears its part of what is lost; noise is in d (d + 1)/2 numbers.
+    radius, lost = clip_norms(look, noise * math.sqrt(0.5 * (d + 1)), 2, d)
+    last = _products(rows, whitened, radius, drop, spending, left)
+    matrix = (radius**2 * last.centred() + np.eye(d) * lost / last.n) * (last.n / max(last.n - 1.0, 1.0))
+    values, vectors = np.linalg.eigh(matrix)
+    values = np.maximum(values, 1e-12 * max(float(values[-1]), 1e-300))
+    matrix, back = (vectors * values) @ vectors.T, found.spreads[:, None] * np.linalg.inv(whitened.matrix)
+    # Fourth moments against those of normal rows, drawn together as far as noise explains that they differ.
+    normal = np.outer(np.diag(matrix), np.diag(matrix)) + 2.0 * matrix**2
+    fourth, blur = radius**4 * last.fourth / normal, radius**4 * last.noise / FOURTH / normal
+    excess = np.maximum(pooled(fourth.reshape(1, -1), blur.reshape(1, -1)).reshape(d, d), 0.5)
+    sampling = np.sqrt((excess * (1.0 + 2.0 * np.eye(d)) - np.eye(d)) / last.n)
+    privacy = np.hypot(radius**2 * last.noise * np.where(np.eye(d), 1.0, math.sqrt(0.5)), np.eye(d) * lost / last.n)
+    whole_way = back @ ((vectors * np.sqrt(values)) @ vectors.T)
+    scale = float(np.max(_errors(back, radius**2 * last.noise * np.eye(d))))
+    return _Covariances(matrix, back, privacy, whole_way, sampling, scale)
+
+
+@dataclass(frozen=True, slots=True)
+class _Map:
+    """A row, standardised, moved and multiplied by a matrix, without rounding in the product. proof: bits"""
+
+    middles: Array
+    spreads: Array
+    matrix: Array
+    shift: Array
+
+    def __post_init__(self) -> None:
+        bits = 52 - _BITS - math.ceil(math.log2(len(self.matrix)))
+        grid = 2.0 ** (math.frexp(float(np.abs(self.matrix).max()))[1] - bits)
+        object.__setattr__(self, "matrix", np.rint(self.matrix / grid) * grid)
+
+    def __call__(self, x: Any) -> Any:
+        xp, (middles, scale, shift, matrix) = (
+            namespace(x),
+            (like(v, x) for v in (self.middles, 1.0 / self.spreads, self.shift, self.matrix)),
+        )
+        z = (x - middles) * scale - shift
+        unit = _FAR * 2.0 ** (1 - _BITS)
+        return (whole(xp.clip(z, -_FAR, _FAR) * (1.0 / unit), nearest=True) * unit) @ matrix.T
+
+    def norms(self, x: Any) -> Any:
+        """|z| of every row, as a column."""
+        return namespace(x).sqrt(squares(self(x), 1))[:, None]
+
+
+def _products(rows: Rows, mapped: _Map, radius: float, counted: bool, spending: Portion, share: float) -> _Released:
+    """Noisy means of u, u u' and u^2 u^2' of mapped rows in units of the radius, in the unit ball. proof: products"""
+    d, grid, fine = rows.n_features, product_grid(rows.n, 1.0), sum_grid(rows.n, 1.0)
+
+    def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+        xp = namespace(x)
+        u = mapped(x) * (1.0 / radius)
+        if keep is not None:
+            u = xp.where(keep[:, None], u, xp.zeros_like(u))
+        units = project(u, shrink_factors(u, 1.0, grid), grid, nearest=True)
+        squared = whole(units * units * grid)
+        kept = x.shape[0] if keep is None else int(xp.sum(xp.astype(keep, xp.int64)))
+        return (
+            units.T @ units * grid**2,
+            squared.T @ squared * grid**2,
+            xp.sum(units, axis=0) * grid,
+            np.array([float(kept)]),
+        )
+
+    square, fourth, mean, count = rows.sum(block)
+    contribution = Products(1.0, d, 8.0 * d * (grid + fine), counted)
+    values = (square, FOURTH * fourth, MEAN * mean, COUNT * count)
+    square, fourth, mean, count = spending.noisy(values, contribution, share)
+    sd = spending.scale(contribution, share)
+    n = max(float(count[0]) / COUNT, 2.0 * sd, 2.0) if counted else float(rows.n)
+    return _Released(n, mean / MEAN / n, square / n, fourth / FOURTH / n, sd / n)
+
+
+def _whitening(rough: _Released) -> Array:
+    """A^(-1/2) of the first matrix, drawn towards the identity as far as noise rules."""
+    matrix, d = rough.centred(), len(rough.mean)
+    middle = float(np.trace(matrix)) / d
+    apart = max(float(np.sum((matrix - middle * np.eye(d)) ** 2)), 1e-300)
+    kept = max(0.0, 1.0 - rough.noise**2 * (0.5 * d * (d + 1) - 1.0) / apart)
+    values, vectors = np.linalg.eigh(middle * np.eye(d) + kept * (matrix - middle * np.eye(d)))
+    values = np.maximum(values, 0.5 * rough.noise * math.sqrt(d) * kept + 0.02 * max(middle, rough.noise))
+    return np.asarray((vectors / np.sqrt(values)) @ vectors.T)

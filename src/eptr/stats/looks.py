@@ -1,0 +1,166 @@
+"""Where columns lie and how their tails fade, from noisy counts on the grid that floats have themselves.  Proof: looks.md.
+
+The sign, the exponent and some leading bits of (x - centre)/unit are a public geometric grid: fine at the centre, and wide
+enough for any bounds. What is read off the released counts are guesses about tails: they choose clips, never what is claimed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..privacy.contribution import Shape
+from ..privacy.spending import Portion
+from ..rows.engine import Rows
+from ..rows.namespace import on_host
+
+__all__ = ["Look", "Tail", "column_cells", "look_at_columns", "look_at_norms"]
+
+Array = NDArray[np.float64]
+# In standard deviations of the noise of a cell: what stands out beside another cell that does, and anywhere at all.
+NEXT, ALONE = 3.5, 5.0
+# Beyond the last cell that stands out, each count is this times less of the one before than that was of its own.
+FADE = 0.55
+# The mean of what lies beyond the inner end of a cell, as a share of its width: tails fall.
+WITHIN = 0.37
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Counts outward from a centre, as guessed: cell k lies between ``edges[k]`` and ``edges[k + 1]``."""
+
+    edges: Array
+    counts: Array
+    seen: int  # cells up to the last that stands out
+    standing: int  # cells that stand out
+
+    def clips(self) -> Array:
+        """Where to clip: at the ends of cells, and at three places within each."""
+        inner, ratio = self.edges[1:-1], self.edges[2:] / self.edges[1:-1]
+        return np.unique(np.concatenate([self.edges[1:], *(inner * ratio**part for part in (0.25, 0.5, 0.75))]))
+
+    def beyond(self, clips: Array, power: int = 1, start: float = 0.0) -> Array:
+        """Sum over the rows of what (``start`` + x)^``power`` has beyond each clip, as guessed."""
+        low, high = np.maximum(self.edges[:-1], clips[:, None]), np.maximum(self.edges[1:], clips[:, None])
+        widths = np.maximum(np.diff(self.edges), 1e-300)
+        share = ((high - low) / widths) ** np.where(low > self.edges[:-1], 2.0, 1.0)  # of a cell that the clip divides
+        typical, clip = start + low + WITHIN * (high - low), start + clips[:, None]
+        return np.asarray((self.counts * share * (typical**power - clip**power)).sum(axis=1))
+
+
+def fading(counts: Array, sd: float, edges: Array, fade: float = FADE) -> Tail:
+    """The counts of one side, outward, with what cannot be told from noise replaced by a tail that fades."""
+    seen = standing = 0
+    for k, count in enumerate(counts):
+        if count > ALONE * sd or (count > NEXT * sd and seen == k):
+            seen, standing = k + 1, standing + 1
+    found = np.maximum(counts, 0.0)
+    ratio = min(max(found[seen - 1] / max(found[seen - 2], sd), 0.05), 0.9) if seen > 1 else 0.3 * seen
+    for k in range(seen, len(counts)):
+        ratio *= fade
+        guess = ratio * found[k - 1] if k else 0.0
+        trust = guess**2 / (guess**2 + sd**2)
+        found[k] = max(guess + trust * (counts[k] - guess), 0.0)
+    return Tail(edges, found, seen, standing)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Released counts of one column in 2K cells: +-[0, u), +-[u, 2u), +-[2u, 4u), ... from ``centre``, within the bounds."""
+
+    counts: Array
+    sd: float
+    centre: float
+    unit: float
+    bounds: tuple[float, float]
+
+    def edges(self) -> Array:
+        """2K + 1 ends of cells; the outermost are those of the bounds."""
+        steps = self.unit * 2.0 ** np.arange(len(self.counts) // 2)
+        edges = self.centre + np.concatenate([-steps[::-1], [0.0], steps])
+        edges[[0, -1]] = self.bounds
+        return np.clip(edges, *self.bounds)
+
+    def quantiles(self, levels: Any) -> Array:
+        """Of what stands out, even within cells; of the largest count if nothing does."""
+        weight = np.where(self.counts > 2.5 * self.sd, self.counts, 0.0)
+        if not weight.any():
+            weight = (self.counts == self.counts.max()).astype(float)
+        steps, edges = np.concatenate([[0.0], np.cumsum(weight)]) / weight.sum(), self.edges()
+        full = np.flatnonzero(weight)  # both ends of every cell that counts: between them the function is steep
+        ends = np.column_stack([full, full + 1]).ravel()
+        return np.asarray(np.interp(levels, steps[ends], edges[ends]))
+
+    def cell(self, at: float) -> float:
+        """Width of the cell of a number."""
+        edges = self.edges()
+        k = min(max(int(np.searchsorted(edges, at)), 1), len(edges) - 1)
+        return float(edges[k] - edges[k - 1])
+
+    def spread(self, n: int) -> float:
+        """Standard deviation of what stands out; half the width of the bounds if nearly all rows are in one cell."""
+        below, above = self.tails()
+        if below.standing + above.standing < 2:
+            return 0.5 * (self.bounds[1] - self.bounds[0]) * float(self.counts.max() > 0.75 * n)
+        sides = [(t.counts[: t.seen], t.edges[: t.seen + 1], sign) for t, sign in ((below, -1.0), (above, 1.0))]
+        weight = np.concatenate([counts for counts, _, _ in sides])
+        middle = np.concatenate([sign * (e[:-1] + WITHIN * np.diff(e)) for _, e, sign in sides])
+        return math.sqrt(max(float(np.cov(middle, aweights=weight, ddof=0)), 0.0))
+
+    def tails(self, fade: float = FADE) -> tuple[Tail, Tail]:
+        """Below the centre and above it."""
+        half, edges = len(self.counts) // 2, np.abs(self.edges() - self.centre)
+        below = fading(self.counts[:half][::-1], self.sd, edges[: half + 1][::-1], fade)
+        return below, fading(self.counts[half:], self.sd, edges[half:], fade)
+
+
+def column_cells(columns: int) -> Shape:
+    """One cell in the histogram of every column. proof: columns"""
+    return Shape(math.nextafter(math.sqrt(2.0 * columns), math.inf), math.nextafter(math.sqrt(columns), math.inf))
+
+
+def look_at_columns(
+    rows: Rows, centres: Array, units: Array, bounds: Array, spending: Portion, share: float
+) -> list[Look]:
+    """Noisy counts of every column around its centre; costs ``share``."""
+    return _look(rows, _itself, centres, units, bounds, spending, share)
+
+
+def look_at_norms(
+    rows: Rows, norms: Any, centre: float, unit: float, most: float, spending: Portion, share: float
+) -> Look:
+    """Noisy counts of ``norms(x)``, one number for every row, around a centre; costs ``share``. proof: norms"""
+    bounds = np.array([[0.0, most]])
+    return _look(rows, norms, np.array([centre]), np.array([unit]), bounds, spending, share)[0]
+
+
+def _itself(x: Any) -> Any:
+    return x
+
+
+def _look(
+    rows: Rows, statistic: Any, centres: Array, units: Array, bounds: Array, spending: Portion, share: float
+) -> list[Look]:
+    """One cell for each number of ``statistic(x)``, by its sign and its exponent. proof: columns"""
+    d, scale = len(centres), 1.0 / units
+    span = max(float(np.max((bounds[:, 1] - centres) * scale)), float(np.max((centres - bounds[:, 0]) * scale)), 2.0)
+    side = math.ceil(math.log2(span)) + 1
+
+    def leading(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+        z = statistic(x if keep is None else x[keep]) - centres
+        z *= scale
+        codes = np.right_shift(z.view(np.int64), 52)  # sign and exponent
+        codes += 2048 + 4096 * np.arange(d)
+        found = np.bincount(codes.ravel(), minlength=4096 * d).reshape(d, 2, 2048)
+        # Exponents below 0 are one cell, those beyond the bounds another.
+        folded = np.add.reduceat(found, [0, *range(1023, 1023 + side - 1)], axis=2)
+        return (np.concatenate([folded[:, 0, ::-1], folded[:, 1]], axis=1).astype(float),)
+
+    (counts,) = rows.sum(on_host(leading))
+    cells = column_cells(d)
+    noisy, sd = spending.noisy(counts, cells, share), spending.scale(cells, share)
+    return [Look(noisy[j], sd, float(centres[j]), float(units[j]), (*bounds[j].tolist(),)) for j in range(d)]

@@ -1,0 +1,170 @@
+"""Quantiles of columns, all at once: one exponential mechanism for each column, sampled exactly.  Proof: quantiles.md."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Real
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, positive
+from ..privacy.bounded_range import bounded_range_mu
+from ..privacy.cell_line import CellLine
+from ..privacy.claim import Cost
+from ..privacy.joint_exponential import rank_sensitivity
+from ..rows.engine import Engine
+from ..rows.task import Task
+from .estimate import Estimate
+from .question import Question, Shared, column_bounds, column_names, is_column
+from .rank_interval import RankError, interval_ranks
+from .value_grid import ValueGrid
+
+__all__ = ["median", "quantiles"]
+
+Array = NDArray[np.float64]
+# Of epsilon, so that what columns get adds up to no more.
+_KEPT_BACK = 1.0 - 1e-15
+# Places in a tie of many rows, for each unit of the scale of rank errors.
+_FINENESS = 8.0
+
+
+def quantiles(
+    x: Any,
+    q: Any,
+    bounds: Any,
+    *,
+    epsilon: float,
+    step: float | None = None,
+    level: float | None = 0.95,
+    **shared: Unpack[Shared],
+) -> Estimate:
+    """Quantiles of one or more columns; epsilon-DP, with delta = 0.
+
+    Parameters
+    ----------
+    x : array, list, series, table, path of Parquet files, or what Arrow, Dask or Spark have
+        With several columns each gets an equal part of epsilon.
+    q : float or sequence of floats
+        Levels between 0 and 1; many cost little more than one.
+    bounds : (low, high), one pair per column, or {name: (low, high)}, which chooses columns
+        From what is known before seeing the data; values beyond count at the ends. Much too wide bounds cost little.
+    epsilon : float
+        A ledger counts it as epsilon or, beside noisy sums, by its mu, whichever leaves more.
+    step : float, optional
+        Values are known to be multiples of it, such as 1 for whole numbers: quantiles are, then, and ties are no harm.
+    level : float or None
+        Intervals that hold the quantile of the population so often. They are quantiles, too, two more for each level, and
+        make errors in ranks larger: None buys none.
+    neighbours, rows_per_person, invalid, ledger, random_state
+        As in the estimators: docs/stats.md. Where rows may be dropped, levels refer to those that are kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eptr import stats
+    >>> ages = np.random.default_rng(0).integers(18, 90, size=10_000)
+    >>> bool(stats.quantiles(ages, [0.1, 0.5, 0.9], (0, 120), epsilon=1.0, step=1).value[1] in range(50, 58))
+    True
+    """
+    return _answer("quantiles", x, q, bounds, epsilon, step, level, shared)
+
+
+def median(
+    x: Any,
+    bounds: Any,
+    *,
+    epsilon: float,
+    step: float | None = None,
+    level: float | None = 0.95,
+    **shared: Unpack[Shared],
+) -> Estimate:
+    """The median of one or more columns; see :func:`quantiles`."""
+    return _answer("median", x, 0.5, bounds, epsilon, step, level, shared)
+
+
+def _answer(
+    what: str, x: Any, q: Any, bounds: Any, epsilon: float, step: float | None, level: float | None, shared: Shared
+) -> Estimate:
+    levels, step = _levels(q), None if step is None else positive("step", step)
+    question = Question(what=what, epsilon=epsilon, delta=0.0, level=math.nan if level is None else level, **shared)
+    columns = tuple(bounds) if isinstance(bounds, Mapping) else None
+    task = Task("none", drop_invalid=question.drop, columns=columns)
+    rows, spending = question.open(x, task=task, cost=lambda rows: _cost(epsilon, rows.n_features))
+    grids = [ValueGrid(low, high, step) for low, high in column_bounds(bounds, rows.n_features).tolist()]
+    each, total = epsilon / len(grids) * _KEPT_BACK, None if question.drop else rows.n
+    widest = rank_sensitivity([Fraction(0)], spending.unit, public_total=total is not None)
+    scale = float(2 * widest) / each  # of the steps of rank errors: rows that share a place are not told apart anyway
+    plan = Plan.of(levels, rows.n, scale, level)
+    found = []
+    for grid, counts in zip(grids, _counts(rows, grids), strict=True):
+        line = CellLine(counts, grid.lengths, max(1, int(scale / _FINENESS)))  # proof: quantiles
+        places = spending.place(line, plan.asked, each, total=total)
+        found.append([grid.points[0], *grid.values(*line.cells(places)), grid.points[-1]])
+    value, low, high = (np.array(found)[:, index] for index in (plan.middle, plan.low, plan.high))
+    # Half an interval is z standard errors, of which sampling and privacy have their parts in ranks.
+    error = (high - low) / (2.0 * question.normal_quantile * np.hypot(plan.sampling, plan.privacy))
+    names: list[list[str]] = [] if is_column(x) else [column_names(rows)]
+    names += [[f"{float(level):g}" for level in levels]] if np.ndim(q) else []
+    shape = tuple(map(len, names))
+    value, sampling, privacy = (v.reshape(shape) for v in (value, error * plan.sampling, error * plan.privacy))
+    low, high = ((v if level else v + math.nan).reshape(shape) for v in (low, high))
+    return question.answer(spending, value, sampling, privacy, names, noise_scale=math.nan, low=low, high=high)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which levels to ask for, and where the answers stand among them; the bounds stand at both ends."""
+
+    asked: list[Fraction]
+    middle: list[int]
+    low: list[int]
+    high: list[int]
+    sampling: Array  # standard deviations, in ranks
+    privacy: Array
+
+    @classmethod
+    def of(cls, levels: list[Fraction], n: int, scale: float, level: float | None) -> Plan:
+        """``scale``: of the steps of rank errors. Without ``level`` the ends of intervals are the quantiles themselves."""
+        different, ends = sorted(set(levels)), {}
+        steps = (1 if level is None else 3) * len(different) + 1
+        for j, q in enumerate(different):
+            if level is not None:
+                ranks = interval_ranks(3 * j + 2, steps, scale, n, float(q), level)
+                ends[q] = tuple(Fraction(rank, n) for rank in ranks)
+        asked = sorted({*different, *(end for pair in ends.values() for end in pair if 0 < end < 1)})
+        place = {Fraction(0): 0, Fraction(1): len(asked) + 1} | {q: k for k, q in enumerate(asked, start=1)}
+        low, high = ([place[ends.get(q, (q, q))[side]] for q in levels] for side in (0, 1))
+        sampling = np.sqrt([n * float(q * (1 - q)) for q in levels])
+        privacy = np.array([RankError.of(place[q], steps, scale).sd for q in levels])
+        return cls(asked, [place[q] for q in levels], low, high, sampling, privacy)
+
+
+def _levels(q: Any) -> list[Fraction]:
+    """Levels as fractions, in the order of the caller."""
+    listed = list(np.ravel(np.asarray(q, dtype=object)))
+    if not listed or np.ndim(q) > 1:
+        raise InputError("q must be a level between 0 and 1, or a list of some.")
+    for level in listed:
+        if isinstance(level, bool) or not isinstance(level, Real) or not 0.0 <= float(level) <= 1.0:
+            raise InputError(f"q must hold levels between 0 and 1, got {level!r}.")
+    return [Fraction(float(level)).limit_denominator(10**9) for level in listed]
+
+
+def _cost(epsilon: float, columns: int) -> Cost:
+    """Pure, and by its range in a Gaussian account."""
+    return Cost(epsilon, 0.0, "bounded-range", bounded_range_mu(epsilon / columns), parts=columns)
+
+
+def _counts(rows: Engine, grids: list[ValueGrid]) -> tuple[Array, ...]:
+    """How many values of every column lie in each cell of its grid."""
+
+    def counts(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+        x = x if keep is None else x[keep]
+        return tuple(grid.counts(x[:, j]) for j, grid in enumerate(grids))
+
+    return rows.sum(counts)

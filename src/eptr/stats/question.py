@@ -1,0 +1,210 @@
+"""One question about the rows: public settings checked, rows opened, one budget, one Estimate.
+
+Everything here handles public settings; no statistic of the rows is computed in this file.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from ..accounting.account import Account, open_account
+from ..accounting.budget import Budget
+from ..errors import BoundError, InputError, NotPrivateWarning, SettingsWarning, probability, sensible
+from ..estimators.base import public_warnings, whole_number
+from ..privacy.claim import Cost
+from ..privacy.spending import Spending
+from ..privacy.unit import Unit
+from ..rows.engine import Engine
+from ..rows.engines import open_rows
+from ..rows.labels import Labels
+from ..rows.task import Task
+from .estimate import Estimate
+
+__all__ = ["Question", "Shared", "column_bounds", "column_names", "is_column", "level_codes"]
+
+Array = NDArray[np.float64]
+
+
+class Shared(TypedDict, total=False):
+    """Settings that every statistic takes by name, with the meanings that estimators give them."""
+
+    neighbours: str  # "replace-one" (default) or "zero-out": which change stays hidden
+    rows_per_person: int  # 1
+    invalid: str  # "raise" (default) or "drop": what to do with rows outside the domain
+    ledger: Any  # None, or what to charge
+    random_state: Any  # None; a seed is for experiments and protects nobody
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """The settings of one statistic, checked; ``what`` is its name."""
+
+    what: str
+    epsilon: float
+    delta: float = 1e-6  # 0 for a pure release
+    level: float = 0.95  # NaN: no intervals
+    neighbours: str = "replace-one"
+    rows_per_person: int = 1
+    invalid: str = "raise"
+    ledger: Any = None
+    random_state: Any = None
+
+    def __post_init__(self) -> None:
+        Budget(self.epsilon, self.delta or 0.5)
+        Unit(self.neighbours, whole_number("rows_per_person", self.rows_per_person))
+        if not (isinstance(self.level, float) and math.isnan(self.level)):
+            probability("level", self.level)
+        if self.invalid not in ("raise", "drop"):
+            raise InputError(f"invalid must be 'raise' or 'drop', got {self.invalid!r}.")
+
+    @property
+    def drop(self) -> bool:
+        """Whether rows may be missing, so that their number is private."""
+        return self.invalid == "drop"
+
+    def cost(self) -> Cost:
+        """Gaussian sums for the whole budget."""
+        budget = Budget(self.epsilon, self.delta)
+        return Cost(budget.epsilon, budget.delta, "gaussian", budget.mu)
+
+    def open(
+        self,
+        x: Any,
+        y: Any = None,
+        task: Task | None = None,
+        *,
+        cost: Callable[[Engine], Cost] | None = None,
+        parts: int | None = None,
+    ) -> tuple[Engine, Spending]:
+        """The rows, and the budget to ask them with; ``task`` says what y holds. ``parts``: numbers asked for at a time.
+
+        ``cost``: if it is not that of Gaussian sums, what it is for these rows, from what is public about them.
+        """
+        account = open_account(self.ledger, self.what)
+        if account is not None and not self.drop:
+            account.admit_check()  # a failed check is an answer about the rows
+        task = task or Task("none", drop_invalid=self.drop)
+        rows = open_rows(as_table(x), y, task, lambda: _failed(account, self.what))
+        for text in public_warnings(rows.n, parts or rows.n_features, self.delta):
+            warnings.warn(text, SettingsWarning, stacklevel=4)
+        unit = Unit(self.neighbours, self.rows_per_person)
+        spending = Spending(cost(rows) if cost else self.cost(), unit, rows, account, self.random_state, what=self.what)
+        if self.random_state is not None:
+            warnings.warn(
+                "random_state was given: this answer is reproducible and therefore not private. Use random_state=None on "
+                "real data.",
+                NotPrivateWarning,
+                stacklevel=4,
+            )
+        return rows, spending
+
+    def answer(
+        self,
+        spending: Spending,
+        value: Any,
+        se_sampling: Any,
+        se_privacy: Any,
+        names: Sequence[Sequence[str]],
+        *,
+        noise_scale: float,
+        low: Any = None,
+        high: Any = None,
+    ) -> Estimate:
+        """Closes the budget. Without ``low`` and ``high``: value -+ z sqrt(se_sampling^2 + se_privacy^2)."""
+        reach = self.normal_quantile * np.hypot(se_sampling, se_privacy)
+        low, high = (
+            np.asarray(value) - reach if low is None else low,
+            np.asarray(value) + reach if high is None else high,
+        )
+        release = spending.close(value, noise_scale, self.what)
+        labels = tuple(tuple(axis) for axis in names)
+        return Estimate(value, low, high, self.level, se_sampling, se_privacy, labels, release)
+
+    @property
+    def normal_quantile(self) -> float:
+        """z with P(|N(0, 1)| <= z) = level."""
+        return float(ndtri(0.5 + 0.5 * self.level))
+
+
+def _failed(account: Account | None, what: str) -> None:
+    """A failed check is an answer about the rows: the ledger is told before the caller is."""
+    if account is not None:
+        account.failed_check(what)
+
+
+def is_column(x: Any) -> bool:
+    """Whether ``x`` is one column rather than a table, from its type or shape alone."""
+    if hasattr(x, "ndim"):
+        return bool(x.ndim == 1)
+    if isinstance(x, Sequence) and not isinstance(x, (str, bytes)):
+        return not any(isinstance(v, (list, tuple)) or getattr(v, "shape", ()) != () for v in x)
+    return _of_arrow(x) or hasattr(x, "to_frame")
+
+
+def _of_arrow(x: Any) -> bool:
+    """Whether ``x`` is a column of Arrow's own."""
+    return type(x).__module__.partition(".")[0] == "pyarrow" and hasattr(x, "type")
+
+
+def as_table(x: Any) -> Any:
+    """A column as a table of one, not yet read; anything else as it is."""
+    shape = (len(x),) if isinstance(x, (list, tuple)) else getattr(x, "shape", None)
+    if isinstance(shape, tuple) and shape and isinstance(shape[0], int) and shape[0] == 0:
+        raise InputError("x has no rows; a statistic needs at least one.")
+    if not is_column(x):
+        return x
+    if hasattr(x, "to_frame"):
+        return x.to_frame()
+    if _of_arrow(x):
+        import pyarrow as pa
+
+        return pa.table({"x": x})
+    return x[:, None] if hasattr(x, "ndim") else [[v] for v in x]
+
+
+def column_names(rows: Engine) -> list[str]:
+    """The names of the columns; numbered if they have none."""
+    return list(rows.names or (f"x{j}" for j in range(rows.n_features)))
+
+
+def column_bounds(bounds: Any, columns: int, name: str = "bounds") -> Array:
+    """(low, high) of every column, shape (d, 2), from a pair, a list of pairs or a mapping by name."""
+    if bounds is None:
+        raise BoundError(
+            f"{name} is missing: pass (low, high), from what is known before seeing the data; wide is no harm."
+        )
+    pairs = list(bounds.values()) if isinstance(bounds, Mapping) else bounds
+    try:
+        found = np.array(pairs, dtype=float)
+    except (TypeError, ValueError):
+        raise BoundError(f"{name} must hold numbers: (low, high), or one pair per column.") from None
+    found = np.tile(found, (columns, 1)) if found.shape == (2,) else found
+    if found.shape != (columns, 2):
+        raise BoundError(f"{name} must be one pair (low, high) or one per column ({columns}), got shape {found.shape}.")
+    if not np.all(np.isfinite(found)) or not np.all(found[:, 0] < found[:, 1]):
+        raise BoundError(f"{name} must be finite with low < high in every pair.")
+    for width in (found[:, 1] - found[:, 0]).tolist():
+        sensible(f"the width of {name}", width)
+    return found
+
+
+def level_codes(levels: Any, by: Any) -> tuple[tuple[Any, ...], Any]:
+    """The declared levels, and where each of them stands in sorted order: codes of y[order[k]] are level k."""
+    if by is None or levels is None:
+        raise InputError(
+            "levels must list the groups of by: levels that are found in the data would tell which ones occur."
+        )
+    if isinstance(levels, str) or not hasattr(levels, "__iter__"):
+        raise InputError("levels must be a list of labels, such as ['F', 'M'].")
+    listed = tuple(levels)
+    found = Task("labels", listed).label_set(list)
+    assert found is not None
+    return listed, Labels(found).codes(list(listed))

@@ -1,0 +1,86 @@
+"""Variances and standard deviations of columns, of all rows or by group, with intervals.  Proof: spread.md."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..privacy.spending import Portion
+from ..rows.engine import Rows
+from .clip import clip_columns
+from .estimate import Estimate
+from .mean import ask_columns, pooled
+from .moments import Weights, moments
+from .question import Question, Shared
+
+__all__ = ["std", "variance", "variances"]
+
+Array = NDArray[np.float64]
+# Squares lead; means only say where the middle is, third and fourth powers how uncertain squares are. proof: spread
+_ALL_COUNT, _COUNTED = (Weights(count, 1 / 8, 1.0, 1 / 8, 1 / 4) for count in (0.0, 1 / 4))
+
+
+def variance(
+    x: Any,
+    bounds: Any,
+    *,
+    epsilon: float,
+    delta: float = 1e-6,
+    by: Any = None,
+    levels: Any = None,
+    level: float = 0.95,
+    **shared: Unpack[Shared],
+) -> Estimate:
+    """Variances of columns (divided by n - 1); everything else as in :func:`eptr.stats.mean`."""
+    question = Question(what="variance", epsilon=epsilon, delta=delta, level=level, **shared)
+    asked = ask_columns(question, x, bounds, by, levels)
+    value, sampling, privacy, noise = variances(
+        asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted
+    )
+    reach = question.normal_quantile * np.hypot(sampling, privacy)
+    return asked.answer(value, sampling, privacy, noise, low=np.maximum(value - reach, 0.0), high=value + reach)
+
+
+def std(
+    x: Any,
+    bounds: Any,
+    *,
+    epsilon: float,
+    delta: float = 1e-6,
+    by: Any = None,
+    levels: Any = None,
+    level: float = 0.95,
+    **shared: Unpack[Shared],
+) -> Estimate:
+    """Standard deviations: roots of variances and of the ends of their intervals."""
+    question = Question(what="std", epsilon=epsilon, delta=delta, level=level, **shared)
+    asked = ask_columns(question, x, bounds, by, levels)
+    value, sampling, privacy, noise = variances(
+        asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted
+    )
+    reach, root = question.normal_quantile * np.hypot(sampling, privacy), np.sqrt(value)
+    low, high = np.sqrt(np.maximum(value - reach, 0.0)), np.sqrt(value + reach)
+    steep = 2.0 * np.maximum(
+        root, 0.5 * high
+    )  # of the square, where it is far enough from 0 for its slope to mean much
+    return asked.answer(root, sampling / steep, privacy / steep, noise, low=low, high=high)
+
+
+def variances(
+    rows: Rows, bounds: Array, spending: Portion, groups: int = 1, *, counted: bool
+) -> tuple[Array, Array, Array, float]:
+    """Values by group and column, their errors from sampling and from privacy, and the noise of a sum of squares."""
+    weights = _COUNTED if counted else _ALL_COUNT
+    clip = clip_columns(rows, bounds, spending, weights, power=2)
+    found = moments(rows, groups, clip.centre, clip.scale, bounds, weights, spending, clip.share)
+    mean, square, third, fourth = (found.powers[p] for p in (1, 2, 3, 4))
+    away = np.maximum(mean**2 - found.noise[1] ** 2, 0.0)  # a square of something noisy is too large by its variance
+    unit = clip.scale**2
+    value = (unit * (square - away) + clip.beyond / rows.n) * (found.counts / np.maximum(found.counts - 1.0, 1.0))
+    fourth = fourth - 4.0 * mean * third + 6.0 * mean**2 * square - 3.0 * mean**4  # around the mean
+    sampling = unit * np.sqrt(pooled(fourth - (square - away) ** 2, found.noise[4]) / found.counts)
+    noise = np.hypot(found.noise[2], 2.0 * np.sqrt(away) * found.noise[1])
+    privacy = np.hypot(unit * noise, clip.unseen / rows.n)
+    return np.maximum(value, 0.0), sampling, privacy, float(np.max(unit * found.noise[2]))

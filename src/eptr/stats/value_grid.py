@@ -1,0 +1,129 @@
+"""Round numbers of a public range, and the cells that they and the gaps between them are.  Proof: value_grid.md."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..rows.namespace import like, namespace, to_numpy
+
+__all__ = ["ValueGrid"]
+
+Array = NDArray[np.float64]
+# Steps of equal length, so many or a little more than half.
+_STEPS = 20_000
+# Three digits of a number, as finely as a hundredth to a half per cent; and so many decades below the largest bound.
+_DIGITS = np.concatenate([np.arange(100, 200), np.arange(200, 500, 2), np.arange(500, 1000, 5)])
+_DECADES = 9
+# So many multiples of a step have cells of their own.
+_MOST_MULTIPLES = 20_000
+# Of the length of a line on one side of zero, how much goes by orders of magnitude; and the unit of lengths.
+_MAGNITUDES, _UNIT = 0.3, 2.0**-40
+
+
+class ValueGrid:
+    """Cells of a public range: single round numbers, and the open gaps between neighbours.
+
+    Round numbers are those of equal steps, and those of few digits over some decades: a range that is much too wide costs
+    little, and rounded values have cells of their own. Cells are as long as the numbers in them are apart; a range on one
+    side of zero is also measured by orders of magnitude, which shortens what lies far above all rows.
+
+    Parameters
+    ----------
+    low, high : float
+        The range; values outside of it count at its ends.
+    step : float, optional
+        Values are multiples of it. If these are not too many, they are the cells, and there are no gaps.
+
+    Examples
+    --------
+    >>> grid = ValueGrid(0.0, 120.0)
+    >>> 37.0 in grid.points, 37.5 in grid.points
+    (True, True)
+    """
+
+    def __init__(self, low: float, high: float, step: float | None = None) -> None:
+        self.low, self.high, self.step = low, high, step
+        self.gaps = step is None or (high - low) / step > _MOST_MULTIPLES
+        points = (
+            self._round_numbers() if step is None or self.gaps else self._multiples(_whole_numbers(low, high, step))
+        )
+        points = np.unique(np.concatenate([points, [low, high]]) + 0.0)
+        self.points: Array = points[(low <= points) & (points <= high)]
+        # A cell ends at each of these: below a point, and above it; or half way between two.
+        self._ends = self.points if self.gaps else 0.5 * (self.points[1:] + self.points[:-1])
+
+    def _round_numbers(self) -> Array:
+        step, digit, power = _round_step((self.high - self.low) / _STEPS)
+        numbers = [_decimal(_whole_numbers(self.low, self.high, step) * digit, power)]
+        power = math.ceil(math.log10(max(abs(self.low), abs(self.high)))) - 3
+        for decade in range(power, power - _DECADES, -1):
+            sizes = _decimal(_DIGITS, decade)
+            numbers += [sizes, -sizes]
+        return np.concatenate(numbers)
+
+    def _multiples(self, count: Any) -> Array:
+        """As they would be read from text where the step is one over a whole number."""
+        assert self.step is not None
+        inverse = round(1.0 / self.step)
+        exact = self.step < 1.0 and abs(inverse * self.step - 1.0) < 1e-12
+        return np.asarray(count / inverse if exact else count * self.step)
+
+    @property
+    def cells(self) -> int:
+        return 2 * len(self.points) - 1 if self.gaps else len(self.points)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Of the cells, in units of 2**-40 of the line; a point is as long as the halves of its gaps."""
+        if not self.gaps:
+            return np.ones(self.cells, dtype=np.int64)
+        apart = np.diff(self.points) / (self.high - self.low)
+        if self.low >= 0.0 or self.high <= 0.0:
+            largest = max(abs(self.low), abs(self.high))
+            sizes = np.abs(np.diff(np.log(np.maximum(np.abs(self.points) / largest, 10.0**-_DECADES))))
+            apart = (1.0 - _MAGNITUDES) * apart + _MAGNITUDES * sizes / sizes.sum()
+        padded = np.concatenate([[0.0], apart, [0.0]])
+        found = np.empty(self.cells)
+        found[1::2], found[::2] = apart, 0.5 * (padded[1:] + padded[:-1])
+        return np.ceil(found / (2.0 * _UNIT)).astype(np.int64)
+
+    def counts(self, values: Any) -> Array:
+        """How many values lie in each cell: point, gap, point, ..., point. proof: cells"""
+        xp = namespace(values)
+        ordered, ends = xp.sort(values), like(self._ends, values)
+        until = to_numpy(xp.searchsorted(ordered, ends, side="right"))
+        if self.gaps:
+            below = to_numpy(xp.searchsorted(ordered, ends, side="left"))
+            until = np.column_stack([below, until]).ravel()[1:-1]
+        return np.diff(until, prepend=0, append=values.shape[0]).astype(float)
+
+    def values(self, cell: Any, inside: Any) -> Array:
+        """What places in cells stand for: a point, or as far into a gap."""
+        if not self.gaps:
+            return np.asarray(self.points[cell])
+        left, right = self.points[cell // 2], self.points[(cell + 1) // 2]
+        found = left + inside * (right - left)
+        return found if self.step is None else np.clip(self._multiples(np.rint(found / self.step)), self.low, self.high)
+
+
+def _whole_numbers(low: float, high: float, step: float) -> Any:
+    """How many steps from zero a range reaches."""
+    return np.arange(math.ceil(low / step), math.floor(high / step) + 1)
+
+
+def _round_step(least: float) -> tuple[float, int, int]:
+    """The smallest of 1, 2, 5 times a power of ten that is not below ``least``: its size, digit and power."""
+    power = math.floor(math.log10(least))
+    for digit, more in ((1, 0), (2, 0), (5, 0), (1, 1), (2, 1)):
+        if float(_decimal(digit, power + more)) >= least:
+            break
+    return float(_decimal(digit, power + more)), digit, power + more
+
+
+def _decimal(digits: Any, power: int) -> Any:
+    """digits * 10**power, rounded as it would be read from text where powers of ten are exact."""
+    return digits * 10.0**power if power >= 0 else digits / 10.0**-power
