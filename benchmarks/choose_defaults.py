@@ -12,21 +12,26 @@ import math
 import numpy as np
 
 import eptr
+from eptr.estimators import descent, tail
 from eptr.estimators.bayes import refined as bayes_refined
 from eptr.estimators.kernel import refined as kernel_refined
 from eptr.estimators.linear import refined as linear_refined
 
 from .accuracy import _quiet, curve, parallel
+from .life import SETTINGS, robust
 from .tables import show
 
 CANDIDATES = {
-    (linear_refined, "GRAM_SHARE"): (0.1, 0.15, 0.2, 0.3),
-    (linear_refined, "QUANTILE_SHARE"): (0.04, 0.06, 0.1),
     (linear_refined, "SQUARE_SHARE"): (0.01, 0.02, 0.04),
-    (linear_refined, "GROWTH"): (1.5, 2.0, 3.0),
-    (linear_refined, "LEVEL"): (0.6, 0.7, 0.8),
-    (linear_refined, "LEVEL_RATE"): (3.0, 6.0, 10.0),
-    (linear_refined, "FLOOR"): (1.0, 1.5, 2.0),
+    (linear_refined, "GRAM_NOISE"): (0.25, 0.35, 0.5),
+    (descent, "OUTSIDE"): (5.0, 8.0, 12.0),
+    (descent, "ROOM"): (0.03, 0.04, 0.06),
+    (descent, "NORMS_SHARE"): (0.02, 0.04, 0.08),
+    (descent, "FIRST"): (0.1, 0.2, 0.3),
+    (descent, "STEPS_SHARE"): (0.75, 1.5, 2.5),
+    (descent, "STEP_CLIP"): (1.5, 2.0, 3.0),
+    (descent, "EXTRAPOLATE"): (0.0, 0.5, 1.0),
+    (tail, "BEFORE"): (4, 6, 8),
     (bayes_refined, "CENTRE_SHARE"): (0.1, 0.2, 0.3),
     (bayes_refined, "SPREAD_SHARE"): (0.03, 0.06, 0.1),
     (bayes_refined, "SPREAD_LEVEL"): (0.6, 0.7, 0.8),
@@ -36,7 +41,11 @@ CANDIDATES = {
 }
 
 
+LIFE = [setting for setting in SETTINGS if setting.ranges is None and setting.p == 3]
+
+
 def linear_errors(seed):
+    """Excess risks on normal errors, and squared distances from least squares on outcomes that look like life."""
     for n, p, condition, noise, epsilon in itertools.product((1000, 8000), (5, 20), (1, 100), (0.3, 1.0), (0.5, 2.0)):
         rng = np.random.default_rng([seed, n, p, condition])
         spectrum = np.geomspace(1.0, 1.0 / condition, p)
@@ -49,6 +58,13 @@ def linear_errors(seed):
         bounds = 1.5 * math.sqrt(p), 3.0 * math.sqrt(1 + noise**2)
         model = eptr.LinearRegression(epsilon, 1e-4, *bounds, fit_intercept=False, random_state=seed).fit(X, y)
         yield float(np.sum((root @ (model.coef_ - theta)) ** 2))
+    for setting, (n, epsilon) in itertools.product(LIFE, ((30_000, 1.0), (8000, 2.0))):
+        X, y = setting.sample(n, seed)
+        beta, errors = robust(X, y)
+        model = eptr.LinearRegression(
+            epsilon, 1e-6, 1.5 * math.sqrt(setting.p), setting.y_bound, random_state=seed
+        ).fit(X, y)
+        yield float(np.mean(((np.append(model.coef_, model.intercept_) - beta) / errors) ** 2))
 
 
 def bayes_errors(seed):
@@ -82,7 +98,13 @@ def kernel_errors(seed):
         yield float(np.mean((model.predict(X[n:]) - f[n:]) ** 2))
 
 
-ERRORS = {linear_refined: linear_errors, bayes_refined: bayes_errors, kernel_refined: kernel_errors}
+ERRORS = {
+    linear_refined: linear_errors,
+    descent: linear_errors,
+    tail: linear_errors,
+    bayes_refined: bayes_errors,
+    kernel_refined: kernel_errors,
+}
 
 
 def log_risk(module_name, constant, value, seed):

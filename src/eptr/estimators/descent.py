@@ -53,7 +53,7 @@ CELLS = 28
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How a budget is divided; follows from n, p, mu alone. Shares add up to what the caller passes in."""
+    """How a budget is divided; follows from n, p, mu alone. Shares add up to what the caller passes in. proof: composition"""
 
     outside: float  # rows beyond the last level
     banded: bool
@@ -70,7 +70,7 @@ class Schedule:
 
     @property
     def moves(self) -> int:
-        """How often the estimate moves; a start from the normal equations counts as one."""
+        """How often the estimate moves; a start from the normal equations counts as one. proof: arrival"""
         return max(len(self.steps), 1) + sum(share > 0.0 for share in self.passes)
 
 
@@ -199,7 +199,7 @@ class Descent:
         unseen = min(max(ratio, UNSEEN * math.sqrt(plan.outside / n / 0.002)), 1.5)
         hidden = unseen**2 * (np.outer(top, top) + float(variance[-1]) * np.eye(p))
         moment = self.outer(spread, outer) * max(1.0, tail.square() / max(tail.square(spread.level), 1e-300)) / n
-        middle = moment / n + float(np.sum(variance)) * np.eye(p) + hidden
+        middle = moment / n + float(np.sum(variance)) * np.eye(p) + hidden  # proof: sandwich
         noise = math.sqrt(float(np.sum(variance[:kept])))
         return Solution(estimate, inverse @ middle @ inverse.T, noise, float(np.trace(moment)) / p, True)
 
