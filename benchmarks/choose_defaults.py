@@ -98,13 +98,8 @@ def kernel_errors(seed):
         yield float(np.mean((model.predict(X[n:]) - f[n:]) ** 2))
 
 
-ERRORS = {
-    linear_refined: linear_errors,
-    descent: linear_errors,
-    tail: linear_errors,
-    bayes_refined: bayes_errors,
-    kernel_refined: kernel_errors,
-}
+ERRORS = dict.fromkeys((linear_refined, descent, tail), linear_errors)
+ERRORS |= {bayes_refined: bayes_errors, kernel_refined: kernel_errors}
 
 
 def log_risk(module_name, constant, value, seed):

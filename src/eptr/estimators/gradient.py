@@ -94,7 +94,7 @@ class Bands:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """How many rows have a gradient longer than ``level``."""
+    """How many rows have a gradient longer than ``level``. proof: counts"""
 
     level: float
 
