@@ -44,7 +44,6 @@ bench-accuracy: $(VENV)/.installed
 
 bench-coverage: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.life coverage $(if $(QUICK),--quick)
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage $(if $(QUICK),--quick)
 
 # The datasets of EPTR_DATA_HOME/regression, scaled and raw, and wages with ranges.
 bench-suite: $(VENV)/.installed

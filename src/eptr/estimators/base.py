@@ -133,12 +133,12 @@ class PrivateEstimator(_Declared):
     def _fit(self, rows: Rows, public: Any, spending: Spending) -> Fitted:
         return self.strategies[self._variant].fit(rows, public, spending)
 
-    def _planned(self, n: int, n_features: int, n_classes: int = 0) -> Plan:
+    def _planned(self, n: int, n_features: int, n_classes: int = 0, **more: Any) -> Plan:
         self._check_settings()
         public = self._public(whole_number("n", n), whole_number("n_features", n_features), n_classes)
         if public.to_buy:
             raise InputError(f"plan() needs {' and '.join(public.to_buy)} as numbers.")
-        return self.strategies[self._variant].plan(public)
+        return self.strategies[self._variant].plan(replace(public, **more) if more else public)
 
     @property
     def _variant(self) -> str:

@@ -20,6 +20,7 @@ __all__ = ["Columns", "Standardised", "standardise"]
 Array = NDArray[np.float64]
 BEND = 1.66  # (u, 1.66 u^2) over [-1, 1] is no wider than u alone, so second moments come with the means
 LEAST = 0.2  # scale of a column with two values, in half ranges: rare levels would dominate every sum otherwise
+LONGEST = 2.25  # ... and so that a row of a rare level is at most so many sqrt(p) long
 FINEST = 0.1  # of any other column, or twice the noise of its variance, whichever is larger
 OUTSIDE_SHARE = 0.1  # of this budget, to the number of rows outside
 FEW = 25.0  # a level that fewer than FEW/mu rows have cannot be told from none
@@ -100,5 +101,6 @@ def standardise(
     ends = 1.0 - square < 0.5 * spread + 2.0 * noise
     too_few = ends & (rows.n * spread / 4.0 < FEW / mu)
     finest = max(FINEST, math.sqrt(2.0 * noise / BEND))
-    scale = half * np.maximum(np.sqrt(spread), np.where(ends, LEAST, min(finest, LEAST)))
+    least = max(LEAST, 2.0 / (LONGEST * math.sqrt(p)))
+    scale = half * np.maximum(np.sqrt(spread), np.where(ends, least, min(finest, LEAST)))
     return Columns(low, high, middle + half * mean, scale, too_few, min(max(outside, 0.0), 1.0))

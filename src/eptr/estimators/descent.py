@@ -29,17 +29,20 @@ Array = NDArray[np.float64]
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 OUTSIDE = 8.0  # rows beyond the last level, times mu/sqrt(p): where bias and noise are of one size
 SYMMETRIC, SYMMETRIC_MOST = 6.0, 0.3  # errors known to be symmetric: share of rows to clip, times sqrt(n) mu; at most
-ROOM = 0.05  # bands are worth their price if that many rows are less than this share of all
+ROOM = 0.04  # bands are worth their price if that many rows are less than this share of all
 NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE = 0.04, 0.02, 0.02, 0.02
 FIRST = 0.2  # of the two passes' budget, to the first
 LOW = 0.85  # the first level: this quantile of the gradients' norms, or half the last one
 STEPS, STEPS_MORE, STEPS_SHARE, STEPS_NOISY = 3.0, 30.0, 1.5, 20
 STEP_CLIP = 2.0  # steps clip at this multiple of sqrt(p times the residual mean square) ...
 # ... or, where noise rules, at a length that such a share of rows exceeds: from ROOM on, and from where all is noise.
-TRACK_TARGET, TRACK_RATE = (0.4, 0.6, 0.15), 2.0
-LEVERAGE = 6.0  # w z'z is cut at this multiple of p
-CURVATURE_NOISE = 0.15  # largest noise at which the released curvature is worth using
-CURVATURES = (0.7, 3.0)
+TRACK_TARGET, TRACK_RATE = (0.5, 0.6, 0.15), 2.0
+LEVERAGE = 6.0  # least multiple of p at which w z'z may be cut
+CURVATURE_NOISE, CURVATURE_FINE = (
+    0.15,
+    0.03,
+)  # largest noise at which the released curvature is of use; what is aimed at
+CURVATURES, CURVATURE_DOUBT = (0.7, 3.0), 3.0  # eigenvalues lie between these; the lower end falls with the noise
 SLOPE = 0.3  # least mean derivative of a step of symmetric errors
 EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
 UNSEEN = (
@@ -58,7 +61,7 @@ class Schedule:
     steps: tuple[float, ...]  # share of each
     norms: float
     curvature: float
-    clear: bool  # whether it can be a matrix
+    leverage: float  # at which w z'z is cut; 0 if the curvature cannot be a matrix
     spread: float
     track: float
     passes: tuple[float, float]  # the first is left out from a good start
@@ -78,7 +81,10 @@ def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False
     banded = few < ROOM
     if symmetric:
         outside = n * min(SYMMETRIC_MOST, SYMMETRIC / (math.sqrt(n) * mu))
-    clear = math.sqrt(2.0) * LEVERAGE * p * math.sqrt(p) / (mu * math.sqrt(CURVATURE_SHARE) * n) < CURVATURE_NOISE
+    # What w z'z may be if the noise of the curvature shall be 1; at LEVERAGE p it must be below CURVATURE_NOISE to be of use.
+    leverage = mu * math.sqrt(CURVATURE_SHARE) * n / math.sqrt(2.0 * p)
+    clear = LEVERAGE * p < CURVATURE_NOISE * leverage
+    leverage = max(LEVERAGE * p, CURVATURE_FINE * leverage)
     norms, curvature = (NORMS_SHARE, CURVATURE_SHARE * (clear or symmetric)) if banded else (0.0, 0.0)
     track = 0.0 if banded else TRACK_SHARE
     rest = share - norms - curvature - SPREAD_SHARE - track
@@ -90,7 +96,9 @@ def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False
     passes = (0.0, final) if symmetric or warm else (FIRST * final, (1.0 - FIRST) * final)
     least, most, noisy = TRACK_TARGET
     target = least + (most - least) * min(1.0, max(0.0, (few - ROOM) / (noisy - ROOM)))
-    return Schedule(outside, banded, symmetric, steps, norms, curvature, clear, SPREAD_SHARE, track, passes, target)
+    return Schedule(
+        outside, banded, symmetric, steps, norms, curvature, leverage * clear, SPREAD_SHARE, track, passes, target
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +172,7 @@ class Descent:
     def finish(self, phi: Array) -> Solution:
         """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands"""
         plan, n, p, once = self.plan, self.n, self.p, self.plan.passes[0] == 0.0
-        bend = [Curvature(LEVERAGE * p)] if plan.curvature else []
+        bend = [Curvature(self.plan.leverage)] if plan.curvature else []
         tail, curvature = self.tail(phi, *([] if once else bend))
         bands = Bands(levels(tail, plan.outside, n))
         spread = Spread(self.spread_level(tail, bands.levels))
@@ -198,7 +206,7 @@ class Descent:
     def finish_symmetric(self, phi: Array, level: float) -> Solution:
         """One more pass, cut at ``level``: what is cut off cancels, if errors are symmetric. proof: bands"""
         bands, spread = Bands((level,)), Spread(level)
-        bend: Curvature | Slope = Curvature(LEVERAGE * self.p, level) if self.plan.clear else Slope(level)
+        bend: Curvature | Slope = Curvature(self.plan.leverage, level) if self.plan.leverage else Slope(level)
         (step, variance), outer, total = self.bands(phi, bands, self.plan.passes[1], spread, bend)
         if isinstance(bend, Curvature):
             inverse = self.inverse([bend], [total])
@@ -225,8 +233,12 @@ class Descent:
         """Of the curvature, if there is one to release. proof: curvature"""
         if not bend:
             return np.eye(self.p)
-        released = self.spending.noisy(total[0], bend[0].contributions(self.p)[0], self.plan.curvature) / self.n
-        return np.asarray(np.linalg.inv(repaired(released, *CURVATURES)), dtype=float)
+        (contribution,), share = bend[0].contributions(self.p), self.plan.curvature
+        released = self.spending.noisy(total[0], contribution, share) / self.n
+        # Directions where a floor held the whitening back are weak; no other can be, so what looks weaker is noise.
+        doubt = CURVATURE_DOUBT * math.sqrt(2.0 * self.p) * self.spending.scale(contribution, share) / self.n
+        low = CURVATURES[0] * max(self.whitening.weakest, min(doubt, 1.0))
+        return np.asarray(np.linalg.inv(repaired(released, low, CURVATURES[1])), dtype=float)
 
     def outer(self, spread: Spread, total: Array) -> Array:
         """Sum of v v' with noise, positive definite. proof: spread"""

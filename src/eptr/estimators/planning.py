@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 __all__ = ["Plan"]
@@ -14,8 +15,8 @@ class Plan:
     Attributes
     ----------
     noise_scale : float
-        Standard deviation of the noise on each released number: a coefficient (refined: of a column of unit size, if
-        residuals are about a third of y_bound), a class mean (refined: an upper bound), or a kernel answer.
+        Standard deviation of the noise on each released number: a coefficient (refined: root mean square, from a fit to
+        simulated rows), a class mean (refined: an upper bound), or a kernel answer.
     noise_error : float
         Expected squared norm of the noise on the whole estimate.
     always_replies_from : float
@@ -24,6 +25,9 @@ class Plan:
         Safety statistic below which it practically never does.
     refusal : float
         The part of the error bound that remains on an unsafe dataset: the probability of a reply there.
+    standard_errors : tuple of float or None
+        Refined least squares: of every coefficient in its own units, the intercept last, from a fit to simulated rows;
+        infinite where the rows will be too few to say.
     """
 
     strategy: str
@@ -35,6 +39,7 @@ class Plan:
     threshold: float
     always_replies_from: float
     refusal: float
+    standard_errors: tuple[float, ...] | None = None
 
     def __str__(self) -> str:
         lines = [f"{self.strategy}: n={self.n}, {self.n_features} features"]
@@ -45,4 +50,9 @@ class Plan:
             lines.append(f"  a reply is certain from   {self.always_replies_from:.4g}")
         else:
             lines.append("  never refuses")
+        if self.standard_errors is not None:
+            shown = ", ".join(
+                "too few rows to say" if error == math.inf else f"{error:.3g}" for error in self.standard_errors
+            )
+            lines.append(f"  standard errors           {shown}")
         return "\n".join(lines)

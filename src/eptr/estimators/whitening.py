@@ -18,8 +18,9 @@ __all__ = ["Whitening", "repaired", "whiten"]
 
 Array = NDArray[np.float64]
 ARRIVED = 0.5  # what steps may leave to go, for a coefficient of the size of the errors, in standard errors
-# Eigenvalues are at least so many sd sqrt(p) (1 - rho), and this much of their mean.
-FLOOR_NOISE, FLOOR_MEAN = 0.5, 0.05
+# Eigenvalues are at least this much of the largest one of the noise (less where all is noise), plus this much of their own mean
+# or all of the noise, whichever is smaller.
+FLOOR_NOISE, FLOOR_MEAN = 0.35, 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Whitening:
     matrix: Array
     smallest: float  # eigenvalue in use
     vectors: Array
+    weakest: float  # least eigenvalue, as a share of the floor that replaced it
     doubt: (
         Array  # by how much a step may miss in each direction, as a share of the way; infinite where a floor was used
     )
@@ -47,12 +49,14 @@ def whiten(gram: Array, noise: float, n: int) -> Whitening:
     # The share of the spread of eigenvalues that noise alone would show.
     rho = min(1.0, noise**2 * (p * (p + 1) / 2 - 1) / max(float(np.sum(centred**2)), 1e-300))
     values, vectors = np.linalg.eigh(mean * np.eye(p) + (1.0 - rho) * centred)
-    floored = np.maximum(values, FLOOR_NOISE * noise * math.sqrt(p) * (1.0 - rho) + FLOOR_MEAN * mean)
+    # The largest eigenvalue of the noise is about sd sqrt(2p).
+    widest = noise * math.sqrt(2.0 * p)
+    floored = np.maximum(values, FLOOR_NOISE * widest * (1.0 - rho) + min(FLOOR_MEAN * mean, widest))
     matrix = (vectors * np.sqrt(n / floored)) @ vectors.T
     bits = ROW_BITS - math.ceil(math.log2(p + 1))
-    # The largest eigenvalue of the noise is about sd sqrt(2p).
-    doubt = np.where(values >= floored, noise * math.sqrt(2.0 * p) / floored, math.inf)
-    return Whitening(round_public(matrix, bits), float(floored[0]), vectors, doubt)
+    doubt = np.where(values >= floored, widest / floored, math.inf)
+    weakest = min(1.0, max(float(values[0]), 0.0) / float(floored[0]))
+    return Whitening(round_public(matrix, bits), float(floored[0]), vectors, weakest, doubt)
 
 
 def repaired(matrix: Array, low: float, high: float) -> Array:

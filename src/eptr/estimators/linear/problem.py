@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,7 @@ class LeastSquares(Problem):
     x_range: tuple[Array, Array] | None = None  # ends of every column, instead of x_bound
     y_range: tuple[float, float] | None = None
     symmetric: bool = False  # errors, known to be so
+    shares: Mapping[int, float] = field(default_factory=dict)  # of ones in columns of zeros and ones, for a plan
 
     @property
     def of_a_rule(self) -> tuple[Any, ...]:

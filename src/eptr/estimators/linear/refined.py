@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...privacy.claim import Cost
 from ...privacy.contribution import Ball, Interval, Outer
 from ...privacy.spending import Portion, Spending
 from ...privacy.unit import Unit
 from ...rows.engine import Rows
+from ...rows.memory import MemoryRows
 from ...rows.namespace import namespace
 from ..columns import Columns, Standardised, standardise
 from ..descent import Descent, Solution, schedule
 from ..gradient import REACH
+from ..planning import Plan
 from ..quantile import RADIUS_SHARE, private_radius, target_sizes
 from ..ranges import buy_ranges
 from ..strategy import NoisySums
@@ -36,6 +39,7 @@ SQUARE_SHARE, OUTSIDE_SHARE = 0.02, 0.005  # on y'y, and on the number of rows b
 WARM, CROSS_SHARE = 300.0, 0.05  # from this sqrt(n) mu the noisy normal equations are a good start
 WARM_CLIP = 3.0  # symmetric errors: one step from there, clipped at this multiple of sqrt(p sigma^2)
 ROW_LENGTH = 1.5  # standardised rows are shortened at this multiple of sqrt(p), for the Gram matrix alone
+SIMULATED = 100_000  # rows of a plan
 KNOWN = 0.5  # a column with less of itself in directions that the Gram matrix shows is not determined
 
 
@@ -55,14 +59,22 @@ class Squares:
 class Refined(NoisySums):
     """Clipped steps, then passes that undo the clipping, with standard errors from the same release."""
 
+    def plan(self, public: LeastSquares) -> Plan:
+        """A fit to simulated rows with the same n, bounds and budget."""
+        rows, n = simulated(public)
+        # The noise on a mean is 1/(n mu): fewer rows stand for many if mu grows as they shrink.
+        spending = Spending(
+            Cost(1.0, 0.5, "gaussian", public.budget.mu * public.n / n), public.unit, rows, random_state=0
+        )
+        found = self.fit(rows, replace(public, n=n), spending)
+        sampling = math.sqrt(n / public.n)
+        errors = np.where(found.undetermined, math.inf, np.sqrt(np.diag(found.covariance)) * sampling)
+        error = public.numbers * found.noise**2
+        plan = Plan("refined", public.n, public.n_features, "", found.noise, error, 0.0, 0.0, 0.0)
+        return replace(plan, standard_errors=tuple(map(float, errors)))
+
     def planned_noise(self, public: LeastSquares) -> float:
-        """On a coefficient of a column of unit size, if residuals are a third of y_bound and cut at 4 times that."""
-        if public.y_range is not None:
-            public = replace(public, y_bound=(public.y_range[1] - public.y_range[0]) / 2.0)
-        mu, p, n = _effective(public.budget.mu, public.unit), public.numbers, public.n
-        plan = schedule(n, p, mu, 1.0 - sum(GRAM_SHARE), symmetric=public.symmetric)
-        share = sum(plan.passes) if plan.banded else plan.steps[-1]
-        return float(8.0 / 3.0 * math.sqrt(p) * public.y_bound / (mu * math.sqrt(share) * n))
+        return self.plan(public).noise_scale
 
     def fit(self, rows: Rows, public: LeastSquares, spending: Spending) -> RegressionFitted:
         """Buy the bounds that are to be bought, then spend the rest on the descent."""
@@ -144,6 +156,22 @@ def descend(
     else:
         solution = descent.finish_symmetric(phi, descent.tail(phi)[0].level(plan.outside))
     return solution, whitening, whitening.known(plan.moves, n) < KNOWN, min(max(outside, 0.0), 1.0)
+
+
+def simulated(public: LeastSquares) -> tuple[MemoryRows, int]:
+    """Normal columns that use a third of their range (or zeros and ones in known shares), and errors a quarter of y's."""
+    n, rng = min(public.n, SIMULATED), np.random.default_rng(0)
+    x = rng.normal(size=(n, public.n_features))
+    if public.x_range is None:
+        x *= public.x_bound / (ROW_LENGTH * math.sqrt(public.n_features))
+    else:
+        low, high = public.x_range
+        x = (low + high) / 2.0 + (high - low) / 6.0 * x
+        for column, share in public.shares.items():
+            x[:, column] = np.where(rng.permutation(n) < share * n, high[column], low[column])
+    low_y, high_y = public.y_range or (-public.y_bound, public.y_bound)
+    y = (low_y + high_y) / 2.0 + (high_y - low_y) / 8.0 * rng.normal(size=n)
+    return MemoryRows(x, y), n
 
 
 def _effective(mu: float, unit: Unit) -> float:

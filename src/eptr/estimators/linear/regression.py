@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from types import MappingProxyType
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ...accounting.budget import Budget
-from ...errors import BoundError, InputError, positive
+from ...errors import BoundError, InputError, positive, probability
 from ..planning import Plan
 from ..ranges import column_ranges, one_range
 from .inference import Summary, summarise
@@ -34,11 +35,10 @@ class LinearRegression(LinearModel):
     epsilon, delta : float
         The guarantee of the whole fit.
     x_bound : float or "private"
-        Public bound on the Euclidean norm of a row; longer rows are shortened to it where it matters. With
-        columns scaled to about unit size, 1.5 sqrt(p) is a good choice. "private" buys one from the
-        budget ("refined" only).
+        Public bound on the Euclidean norm of a row, for columns of about unit size around zero: 1.5 sqrt(p) is a good
+        choice. "private" buys a range for every column, raw or not, from the budget ("refined" only).
     y_bound : float or "private"
-        Public bound on |y|.
+        Public bound on |y|; twice too large costs little.
     coef_bound : float, default 1
         "tight" and "paper" only: public bound on the norm of (slopes, intercept/constant).
     c0 : float, default 0.5
@@ -46,13 +46,21 @@ class LinearRegression(LinearModel):
     fit_intercept : bool, default True
         A constant column of about x_bound/sqrt(p) is added.
     strategy : {"refined", "tight", "paper"}
-        "refined" never refuses and comes close to the non-private fit if errors are roughly symmetric; where it does
-        not, see docs/inference.md. "paper" clips y at x_bound coef_bound, as its proof needs.
+        "refined" never refuses and aims at ordinary least squares, whatever the errors are; docs/inference.md.
+        "paper" clips y at x_bound coef_bound, as its proof needs.
     neighbours : {"replace-one", "zero-out"}
         What must stay hidden: that one row is replaced by any other, or ("refined" only) that it is dropped, a weaker
         promise at equal epsilon with less noise.
     rows_per_person : int, default 1
         Rows one person may own; every sensitivity grows by this factor.
+    x_range : pair, list of pairs or dict of pairs by name, optional
+        Public ranges of raw columns, instead of ``x_bound`` ("refined" only): one for all, one for each in order, or by name. Columns
+        are centred and scaled inside the budget, values beyond are moved to the edge, and coefficients are in raw units.
+    y_range : pair, optional
+        Public range of y, instead of ``y_bound`` ("refined" only).
+    symmetric_errors : bool, default False
+        A public assumption: errors are symmetric around the model, so that clipping needs no undoing. A little more accurate if
+        it is true, and not least squares if it is not ("refined" only).
     fallback : None or array
         Coefficients (intercept last) used after "no reply"; None is zero.
     invalid : {"raise", "drop"}
@@ -64,7 +72,10 @@ class LinearRegression(LinearModel):
 
     Attributes
     ----------
-    coef_, intercept_ : released coefficients, or the fallback
+    coef_, intercept_ : released coefficients, shrunk together where noise dominates, or the fallback
+    centre_, covariance_ : slopes and intercept before that, and their covariance; ``conf_int`` and ``summary`` use them ("refined")
+    undetermined_ : whether the rows are too few to say, coefficient by coefficient ("refined")
+    outside_ : private share of rows beyond a bound or range ("refined")
     release_, released_, noise_ : the Release, whether there was a reply, the noise on each released number
 
     Examples
@@ -142,9 +153,21 @@ class LinearRegression(LinearModel):
             raise InputError(f"fallback must be None, 'paper' or {size} finite numbers (slopes, then intercept).")
         return value
 
-    def plan(self, n: int, n_features: int) -> Plan:
-        """Noise, threshold and error terms of a fit with these settings; needs no data."""
-        return self._planned(n, n_features)
+    def plan(self, n: int, n_features: int, *, shares: Mapping[Any, float] | None = None) -> Plan:
+        """Noise, threshold and error terms of a fit with these settings; needs no data.
+
+        "refined": from a fit to simulated rows. ``shares``, with ``x_range``: of the rows at the upper end, for columns of
+        zeros and ones, by number, or by name where ``x_range`` has names.
+        """
+        return self._planned(n, n_features, shares=self._shares(n_features, shares or {}))
+
+    def _shares(self, n_features: int, shares: Mapping[Any, float]) -> dict[int, float]:
+        if shares and self.x_range is None:
+            raise InputError("shares needs x_range: it says which end of a column they are at.")
+        names = list(self.x_range) if isinstance(self.x_range, Mapping) else list(range(n_features))
+        if unknown := set(shares) - set(names):
+            raise InputError(f"shares has {len(unknown)} columns that x_range does not have.")
+        return {names.index(column): probability("shares", share) for column, share in shares.items()}
 
     def conf_int(self, level: float = 0.95) -> Array:
         """Confidence intervals, one row per coefficient, the intercept last; sampling and privacy noise both."""
