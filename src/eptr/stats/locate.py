@@ -23,7 +23,8 @@ Array = NDArray[np.float64]
 SEARCH, MOST = 0.02, 5
 ONE_TAIL, MANY_TAILS, NORMS = 0.10, 0.05, (0.01, 0.02)
 # Cells next to the centre are a third of the spread wide, or wide enough to stand out by four times their noise.
-UNIT, NOISE_UNIT = 1.0 / 3.0, 10.0
+# Norms, of which there is one for all columns, are looked at more closely.
+UNIT, NOISE_UNIT, NORM_UNIT = 1.0 / 3.0, 10.0, 1.0 / 12.0
 # A search ends when the cell of the median is about a spread wide; two that hold everything are 1.35.
 RESOLVED = 1.1
 _FINEST = 2.0**-20
@@ -42,9 +43,12 @@ class Located:
 def locate(rows: Rows, bounds: Array, spending: Portion) -> Located:
     """The columns of a table; spreads are those of normal columns with the same quartiles, or larger."""
     width, last = bounds[:, 1] - bounds[:, 0], ONE_TAIL if rows.n_features == 1 else MANY_TAILS
-    middles, spreads, looked = _search(rows, bounds, spending)
-    looks = look_at_columns(rows, middles, spreads * _unit(rows, spending, last), bounds, spending, last)
-    middles, spreads = _quartiles(looks)
+    middles, spreads, looks, looked = _search(rows, bounds, spending)
+    if rows.n_features > 1 and looked > 1 and _unit(rows, spending, 0.1 * SEARCH) == UNIT:
+        last = 0.0  # the last look of the search has cells as fine, and hardly any noise
+    else:
+        looks = look_at_columns(rows, middles, spreads * _unit(rows, spending, last), bounds, spending, last)
+        middles, spreads = _quartiles(looks)
     spreads = np.maximum(spreads, [max(look.spread(rows.n), w * _FINEST) for look, w in zip(looks, width, strict=True)])
     spreads = _alike(spreads / width, 4.0 * looks[0].sd / rows.n) * width
     return Located(middles, spreads, looks, SEARCH * looked + last)
@@ -54,11 +58,11 @@ def locate_norms(rows: Rows, norms: Any, most: float, spending: Portion) -> Look
     """Lengths of rows, ``norms(x)``, up to ``most``."""
     look = look_at_norms(rows, norms, 0.0, most * _FINEST, most, spending, NORMS[0])
     (middle,), (spread,) = _quartiles([look])
-    return look_at_norms(rows, norms, float(middle), max(spread, most * _FINEST) * UNIT, most, spending, NORMS[1])
+    return look_at_norms(rows, norms, float(middle), max(spread, most * _FINEST) * NORM_UNIT, most, spending, NORMS[1])
 
 
-def _search(rows: Rows, bounds: Array, spending: Portion) -> tuple[Array, Array, int]:
-    """Middles and spreads, and how many looks that took: each around what the one before has seen, the first around 0."""
+def _search(rows: Rows, bounds: Array, spending: Portion) -> tuple[Array, Array, list[Look], int]:
+    """Middles and spreads, the last looks, and how many: each around what the one before has seen, the first around 0."""
     width, centres = bounds[:, 1] - bounds[:, 0], np.clip(0.0, bounds[:, 0], bounds[:, 1])
     # Where all numbers have one sign their size is told at once; else cells near 0 would divide what lies around it.
     units = width * np.where((bounds[:, 0] >= 0.0) | (bounds[:, 1] <= 0.0), _FINEST, 1.0 / 32.0)
@@ -75,7 +79,7 @@ def _search(rows: Rows, bounds: Array, spending: Portion) -> tuple[Array, Array,
         if looked == MOST or not open_.any():
             break
         centres, units = middles, wanted * spreads
-    return middles, spreads, looked
+    return middles, spreads, looks, looked
 
 
 def _quartiles(looks: list[Look]) -> tuple[Array, Array]:
