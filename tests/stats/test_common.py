@@ -10,9 +10,11 @@ import pytest
 
 import eptr
 from eptr.audit.replay import Replay
+from eptr.rivals.catalogue import RIVAL_STATISTICS
 from eptr.stats.catalogue import LEVELS, STATISTICS
 
-ALL = pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: s.name)
+EVERY = [*STATISTICS, *RIVAL_STATISTICS]
+ALL = pytest.mark.parametrize("statistic", EVERY, ids=lambda s: s.name)
 pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
 
 

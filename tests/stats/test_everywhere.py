@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from eptr import stats
+from eptr.rivals.catalogue import RIVAL_STATISTICS
 from eptr.stats.catalogue import COLUMNS, LEVELS, STATISTICS
 
 from ..rows.clusters import seeded
@@ -20,7 +21,8 @@ pytestmark = [
 ]
 
 TABLES = ["arrow files", "arrow table", "arrow stream", "polars", "duckdb", "dask frame", "spark"]
-ALL = pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: s.name)
+EVERY = [*STATISTICS, *RIVAL_STATISTICS]
+ALL = pytest.mark.parametrize("statistic", EVERY, ids=lambda s: s.name)
 
 
 def asked(statistic, x, t, invalid):
@@ -66,7 +68,7 @@ def test_another_array_library_and_dask_arrays_give_the_same_bits(expected, dask
 
     frame = people("BayesClassifier")
     x, t = frame[list(COLUMNS)].to_numpy(), frame["t"].to_numpy()
-    for statistic in STATISTICS:
+    for statistic in EVERY:
         wanted = expected(statistic, "raise").value
         if statistic.name.startswith("score"):
             continue  # a model is numpy's

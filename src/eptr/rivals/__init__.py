@@ -8,6 +8,7 @@ from typing import Any
 _HOME = {
     "AdaSSP": "adassp",
     "BinnedKernel": "binned",
+    "CoinPress": "coinpress",
     "DPGD": "dpgd",
     "DPJL": "dpjl",
     "DPNB": "dpnb",
