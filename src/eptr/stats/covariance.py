@@ -152,7 +152,8 @@ def _errors(back: Array, error: Array) -> Array:
 
 def _scaled(matrices: Array) -> Array:
     """Correlations of covariance matrices."""
-    root = np.sqrt(np.maximum(np.diagonal(matrices, axis1=-2, axis2=-1), 1e-300))
+    least = max(1e-12 * float(np.max(np.abs(matrices))), 1e-100)  # a simulated variance may be negative
+    root = np.sqrt(np.maximum(np.diagonal(matrices, axis1=-2, axis2=-1), least))
     found = np.clip(matrices / (root[..., None, :] * root[..., :, None]), -1.0, 1.0)
     found[..., range(root.shape[-1]), range(root.shape[-1])] = 1.0
     return np.asarray(found)

@@ -87,7 +87,7 @@ class Look:
 
     def quantiles(self, levels: Any) -> Array:
         """Of what stands out, even within cells; of the largest count if nothing does."""
-        weight = np.where(self.counts > 2.5 * self.sd, self.counts, 0.0)
+        weight = np.where(self.counts > 3.0 * self.sd, self.counts, 0.0)
         if not weight.any():
             weight = (self.counts == self.counts.max()).astype(float)
         steps, edges = np.concatenate([[0.0], np.cumsum(weight)]) / weight.sum(), self.edges()
@@ -124,10 +124,11 @@ def column_cells(columns: int) -> Shape:
 
 
 def look_at_columns(
-    rows: Rows, centres: Array, units: Array, bounds: Array, spending: Portion, share: float
+    rows: Rows, which: Any, centres: Array, units: Array, bounds: Array, spending: Portion, share: float
 ) -> list[Look]:
-    """Noisy counts of every column around its centre; costs ``share``."""
-    return _look(rows, _itself, centres, units, bounds, spending, share)
+    """Noisy counts of the columns ``which``, each around its centre; costs ``share``."""
+    every = len(which) == rows.n_features
+    return _look(rows, lambda x: x if every else x[:, which], centres, units, bounds, spending, share)
 
 
 def look_at_norms(
@@ -136,10 +137,6 @@ def look_at_norms(
     """Noisy counts of ``norms(x)``, one number for every row, around a centre; costs ``share``. proof: norms"""
     bounds = np.array([[0.0, most]])
     return _look(rows, norms, np.array([centre]), np.array([unit]), bounds, spending, share)[0]
-
-
-def _itself(x: Any) -> Any:
-    return x
 
 
 def _look(
