@@ -6,7 +6,7 @@ WORKERS ?= 2
 CONSTRAINTS ?=
 
 .PHONY: demo test test-fast test-oldest lint types clean
-.PHONY: reproduction peers compare soak bench bench-accuracy bench-coverage bench-outcomes bench-quantiles bench-speed bench-sensitivity bench-gpu bench-real bench-scale choose-defaults
+.PHONY: reproduction peers compare soak bench bench-accuracy bench-coverage bench-stats bench-outcomes bench-quantiles bench-speed bench-sensitivity bench-gpu bench-real bench-scale choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -43,6 +43,10 @@ bench-accuracy: $(VENV)/.installed
 
 bench-coverage: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage
+
+# Means, spreads, covariances and scores against their non-private values and CoinPress; coverage; speed. Some twenty minutes.
+bench-stats: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.stats
 
 # Outcomes on which the refined fit is not least squares, next to AdaSSP; a minute.
 bench-outcomes: $(VENV)/.installed

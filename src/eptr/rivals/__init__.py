@@ -9,6 +9,7 @@ _HOME = {
     "AdaSSP": "adassp",
     "ApproximateQuantiles": "approximate_quantiles",
     "BinnedKernel": "binned",
+    "CoinPress": "coinpress",
     "DPGD": "dpgd",
     "DPJL": "dpjl",
     "DPNB": "dpnb",

@@ -15,7 +15,7 @@ __all__ = ["ValueGrid"]
 Array = NDArray[np.float64]
 # Steps of equal length, so many or a little more than half.
 _STEPS = 20_000
-# Three digits of a number, as finely as a hundredth to a half per cent; and so many decades below the largest bound.
+# Numbers of three digits, half a per cent to one apart; over so many decades below the larger bound.
 _DIGITS = np.concatenate([np.arange(100, 200), np.arange(200, 500, 2), np.arange(500, 1000, 5)])
 _DECADES = 9
 # So many multiples of a step have cells of their own.
