@@ -30,8 +30,9 @@ from .files import FileModel
 from .privacy.claim import Cost
 from .privacy.gaussian import gaussian_mu
 from .report import render
-from .rivals.catalogue import RIVALS
+from .rivals.catalogue import RIVAL_STATISTICS, RIVALS
 from .rivals.tukey import TukeyEM
+from .stats.catalogue import COLUMNS, LEVELS, STATISTICS, Statistic
 
 __all__ = ["artefact_checks", "loss_checks", "support_checks", "type_checks"]
 
@@ -78,8 +79,28 @@ def loss_checks() -> Iterator[Check]:
     adding = [e for e in OURS if e.variant == "refined"], [e for e in RIVALS if e.noise == "added"]
     for name, models in _families(*adding):
         yield _loss(name, [(which, model, _labels(entrant)) for which, model, entrant in models])
+    sums = [s for s in [*STATISTICS, *RIVAL_STATISTICS] if not s.pure]
+    statistics: list[Model] = [(s.name, _Asked(s), len(LEVELS)) for s in sums]
+    yield _loss(f"statistics, {len(statistics)} of them", statistics)
     counts = _HalfNoise(NoisyCounts(EPSILON, DELTA, CLASSES))
     yield _loss("bad: noise for half of a change", [("counts", counts, 3)], True)
+
+
+class _Asked:
+    """A statistic behind the interface of an estimator, about rows of the common form."""
+
+    def __init__(self, statistic: Statistic) -> None:
+        self.statistic = statistic
+
+    def set_params(self, **settings: Any) -> _Asked:
+        self.settings = settings
+        return self
+
+    def fit(self, X: Any, y: Any) -> _Asked:
+        x, labels = np.resize(X.T, (len(COLUMNS), len(X))).T, np.array(LEVELS, dtype=object)[y]
+        settings = {"epsilon": EPSILON, "delta": DELTA, "invalid": "drop", **self.settings}
+        self.release_ = self.statistic.example(x, labels, **settings).release
+        return self
 
 
 class _HalfNoise:

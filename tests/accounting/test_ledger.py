@@ -74,7 +74,7 @@ def test_a_budget_of_three_admits_exactly_so_many_fits(study, strategy, count):
     assert [e.what for e in study.history()[1:]] == [f"LinearRegression {strategy}"] * count
 
 
-@pytest.mark.filterwarnings("ignore::eptr.NoReplyWarning")
+@pytest.mark.filterwarnings("ignore::eptr.NoReplyWarning", "ignore:fits inside cross_val_score:eptr.NotPrivateWarning")
 def test_cross_validation_stops_at_the_fit_that_would_overspend(study):
     with pytest.raises(BudgetError):
         cross_val_score(model(study.url, strategy="tight"), *data(), cv=5, error_score="raise")

@@ -10,11 +10,13 @@ import pytest
 
 import eptr
 from eptr.audit.replay import Replay
+from eptr.rivals.catalogue import RIVAL_STATISTICS
 from eptr.stats.catalogue import LEVELS, STATISTICS
 
-ALL = pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: s.name)
+EVERY = [*STATISTICS, *RIVAL_STATISTICS]
+ALL = pytest.mark.parametrize("statistic", EVERY, ids=lambda s: s.name)
 # Others are replayed by what they draw: tests/rivals/test_quantiles.py.
-SUMS = pytest.mark.parametrize("statistic", [s for s in STATISTICS if not s.pure], ids=lambda s: s.name)
+SUMS = pytest.mark.parametrize("statistic", [s for s in EVERY if not s.pure], ids=lambda s: s.name)
 pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
 
 
@@ -44,7 +46,7 @@ def spent(statistic, one, two, seed, **settings):
 @pytest.mark.parametrize("people", [1, 2])
 def test_no_neighbour_costs_more_than_mu(statistic, relation, people):
     mu, worst = eptr.gaussian_mu(1.0, 1e-6), 0.0
-    for seed in range(40):
+    for seed in range(24):
         rng = np.random.default_rng(seed)
         x, t = rows(rng)
         other, labels = x.copy(), t.copy()

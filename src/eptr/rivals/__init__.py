@@ -10,6 +10,7 @@ _HOME = {
     "ApproximateQuantiles": "approximate_quantiles",
     "BinnedKernel": "binned",
     "BoostedAdaSSP": "boosted",
+    "CoinPress": "coinpress",
     "DPGD": "dpgd",
     "DPJL": "dpjl",
     "DPNB": "dpnb",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from ..estimators.catalogue import Entrant
+from ..stats.catalogue import Statistic
 from .adassp import AdaSSP
 from .approximate_quantiles import ApproximateQuantiles
 from .binned import BinnedKernel
 from .boosted import BoostedAdaSSP
+from .coinpress import CoinPress
 from .dpgd import DPGD
 from .dpjl import DPJL
 from .dpnb import DPNB
@@ -18,7 +20,7 @@ from .ptr import PTR
 from .tukey import TukeyEM
 from .wavelet import WaveletEstimator
 
-__all__ = ["OF_QUANTILES", "RIVALS"]
+__all__ = ["OF_QUANTILES", "RIVALS", "RIVAL_STATISTICS"]
 
 FEW = {"rounds": 3}  # an audit fits thousands of times
 
@@ -47,6 +49,11 @@ RIVALS = [
     Entrant(WaveletEstimator, "repaired", "function", "approximate"),
     Entrant(WaveletEstimator, "literature", "function", "pure"),
     Entrant(BinnedKernel, "repaired", "function", "approximate", needs={"cells": 5}),
+]
+# Statistics of columns, in the form of our own.
+RIVAL_STATISTICS = [
+    Statistic("CoinPress mean", lambda x, t, bounds, **settings: CoinPress(**settings).mean(x, bounds)),
+    Statistic("CoinPress covariance", lambda x, t, bounds, **settings: CoinPress(**settings).covariance(x, bounds)),
 ]
 # Those of stats.quantiles: they take what it takes.
 OF_QUANTILES = {"JointExp": JointExp, "ApproximateQuantiles": ApproximateQuantiles, "OneByOne": OneByOne}

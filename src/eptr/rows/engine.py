@@ -42,7 +42,7 @@ _NO_NUMBER = (
     "{} contains NaN, infinity, a missing value or text that is no number (every argument must be a number or a string that "
     "reads as a number; eptr.PublicEncoder encodes levels); " + _ADVICE
 )
-_NO_LABEL = f"y holds a label that is not in classes, or none; declare it there, or {_ADVICE}"
+_NO_LABEL = f"y (or by) holds a label that is not in classes (or levels), or none; declare it there, or {_ADVICE}"
 
 
 class Rows(Protocol):

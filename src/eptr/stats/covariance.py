@@ -22,7 +22,7 @@ from .locate import NORMS, locate, locate_norms
 from .mean import Asked, ask_columns, pooled
 from .question import Question, Shared, column_names
 
-__all__ = ["Products", "correlation", "covariance"]
+__all__ = ["Mapped", "Products", "correlation", "covariance"]
 
 Array = NDArray[np.float64]
 # Weights of the count, the mean and the fourth powers beside the products: enough to centre them and for their errors.
@@ -152,7 +152,8 @@ def _errors(back: Array, error: Array) -> Array:
 
 def _scaled(matrices: Array) -> Array:
     """Correlations of covariance matrices."""
-    root = np.sqrt(np.maximum(np.diagonal(matrices, axis1=-2, axis2=-1), 1e-300))
+    least = max(1e-12 * float(np.max(np.abs(matrices))), 1e-100)  # a simulated variance may be negative
+    root = np.sqrt(np.maximum(np.diagonal(matrices, axis1=-2, axis2=-1), least))
     found = np.clip(matrices / (root[..., None, :] * root[..., :, None]), -1.0, 1.0)
     found[..., range(root.shape[-1]), range(root.shape[-1])] = 1.0
     return np.asarray(found)
@@ -166,8 +167,8 @@ def _covariances(asked: Asked) -> _Covariances:
     found = locate(rows, asked.bounds, spending)
     drop = asked.question.drop
     radius = ROUGH_RADIUS * math.sqrt(d)
-    rough = _products(rows, _Map(found.middles, found.spreads, np.eye(d), np.zeros(d)), radius, drop, spending, ROUGH)
-    whitened = _Map(found.middles, found.spreads, _whitening(rough) / radius, np.clip(rough.mean, -1.0, 1.0) * radius)
+    rough = _products(rows, Mapped(found.middles, found.spreads, np.eye(d), np.zeros(d)), radius, drop, spending, ROUGH)
+    whitened = Mapped(found.middles, found.spreads, _whitening(rough) / radius, np.clip(rough.mean, -1.0, 1.0) * radius)
     left = 1.0 - found.share - ROUGH - sum(NORMS)
     noise = spending.scale(Products(1.0, d, 0.0, drop), left)
     look = locate_norms(rows, whitened.norms, _FAR * d * float(np.abs(whitened.matrix).max()), spending)
@@ -190,7 +191,7 @@ def _covariances(asked: Asked) -> _Covariances:
 
 
 @dataclass(frozen=True, slots=True)
-class _Map:
+class Mapped:
     """A row, standardised, moved and multiplied by a matrix, without rounding in the product. proof: bits"""
 
     middles: Array
@@ -217,7 +218,7 @@ class _Map:
         return namespace(x).sqrt(squares(self(x), 1))[:, None]
 
 
-def _products(rows: Rows, mapped: _Map, radius: float, counted: bool, spending: Portion, share: float) -> _Released:
+def _products(rows: Rows, mapped: Mapped, radius: float, counted: bool, spending: Portion, share: float) -> _Released:
     """Noisy means of u, u u' and u^2 u^2' of mapped rows in units of the radius, in the unit ball. proof: products"""
     d, grid, fine = rows.n_features, product_grid(rows.n, 1.0), sum_grid(rows.n, 1.0)
 

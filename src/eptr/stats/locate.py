@@ -18,12 +18,13 @@ from .looks import Look, column_cells, look_at_columns, look_at_norms
 __all__ = ["NORMS", "Located", "locate", "locate_norms"]
 
 Array = NDArray[np.float64]
-# Shares of mu^2: each look in search of the columns, at most so many of them; then one at their tails, of a single column and
-# of many; and the two looks at norms.
-SEARCH, MOST = 0.02, 5
-ONE_TAIL, MANY_TAILS, NORMS = 0.10, 0.05, (0.01, 0.02)
+# Shares of mu^2: of a look in search of one column, and then at its tail; of both for many columns, at least and at most; of the
+# two looks at norms. A look at some columns costs their part of it.
+SEARCH, MOST, ONE_TAIL = 0.02, 5, 0.10
+MANY_SEARCH, MANY_TAILS, NORMS = (0.01, 0.02), (0.02, 0.05), (0.01, 0.02)
 # Cells next to the centre are a third of the spread wide, or wide enough to stand out by four times their noise.
-UNIT, NOISE_UNIT = 1.0 / 3.0, 10.0
+# Norms, of which there is one for all columns, are looked at more closely.
+UNIT, NOISE_UNIT, NORM_UNIT = 1.0 / 3.0, 10.0, 1.0 / 12.0
 # A search ends when the cell of the median is about a spread wide; two that hold everything are 1.35.
 RESOLVED = 1.1
 _FINEST = 2.0**-20
@@ -41,41 +42,42 @@ class Located:
 
 def locate(rows: Rows, bounds: Array, spending: Portion) -> Located:
     """The columns of a table; spreads are those of normal columns with the same quartiles, or larger."""
-    width, last = bounds[:, 1] - bounds[:, 0], ONE_TAIL if rows.n_features == 1 else MANY_TAILS
-    middles, spreads, looked = _search(rows, bounds, spending)
-    looks = look_at_columns(rows, middles, spreads * _unit(rows, spending, last), bounds, spending, last)
+    width, every = bounds[:, 1] - bounds[:, 0], np.arange(rows.n_features)
+    middles, spreads, spent = _search(rows, bounds, spending)
+    last = ONE_TAIL if len(every) == 1 else _enough(rows, spending, *MANY_TAILS)
+    looks = look_at_columns(rows, every, middles, spreads * _unit(rows, spending, last), bounds, spending, last)
     middles, spreads = _quartiles(looks)
     spreads = np.maximum(spreads, [max(look.spread(rows.n), w * _FINEST) for look, w in zip(looks, width, strict=True)])
     spreads = _alike(spreads / width, 4.0 * looks[0].sd / rows.n) * width
-    return Located(middles, spreads, looks, SEARCH * looked + last)
+    return Located(middles, spreads, looks, spent + last)
 
 
 def locate_norms(rows: Rows, norms: Any, most: float, spending: Portion) -> Look:
     """Lengths of rows, ``norms(x)``, up to ``most``."""
     look = look_at_norms(rows, norms, 0.0, most * _FINEST, most, spending, NORMS[0])
     (middle,), (spread,) = _quartiles([look])
-    return look_at_norms(rows, norms, float(middle), max(spread, most * _FINEST) * UNIT, most, spending, NORMS[1])
+    return look_at_norms(rows, norms, float(middle), max(spread, most * _FINEST) * NORM_UNIT, most, spending, NORMS[1])
 
 
-def _search(rows: Rows, bounds: Array, spending: Portion) -> tuple[Array, Array, int]:
-    """Middles and spreads, and how many looks that took: each around what the one before has seen, the first around 0."""
-    width, centres = bounds[:, 1] - bounds[:, 0], np.clip(0.0, bounds[:, 0], bounds[:, 1])
+def _search(rows: Rows, bounds: Array, spending: Portion) -> tuple[Array, Array, float]:
+    """Middles, spreads and what they cost. Looks around what was seen before, the first around 0, at what is still too coarse."""
+    width, middles = bounds[:, 1] - bounds[:, 0], np.clip(0.0, bounds[:, 0], bounds[:, 1])
     # Where all numbers have one sign their size is told at once; else cells near 0 would divide what lies around it.
     units = width * np.where((bounds[:, 0] >= 0.0) | (bounds[:, 1] <= 0.0), _FINEST, 1.0 / 32.0)
-    middles, spreads = centres, units
-    open_ = np.ones(len(width), dtype=bool)
-    wanted = _unit(rows, spending, SEARCH)
-    for looked in range(1, MOST + 1):
-        looks = look_at_columns(rows, centres, units, bounds, spending, SEARCH)
-        found = _quartiles(looks)
-        middles, spreads = (np.where(open_, new, old) for new, old in zip(found, (middles, spreads), strict=True))
+    share = SEARCH if rows.n_features == 1 else _enough(rows, spending, *MANY_SEARCH)
+    wanted, spreads, spent, which = _unit(rows, spending, share), units.copy(), 0.0, np.arange(rows.n_features)
+    for _ in range(MOST):
+        part = share * len(which) / rows.n_features
+        looks = look_at_columns(rows, which, middles[which], units[which], bounds[which], spending, part)
+        spent += part
+        middles[which], spreads[which] = _quartiles(looks)
         spreads = np.maximum(spreads, width * _FINEST)
-        cells = np.array([look.cell(at) for look, at in zip(looks, middles, strict=True)])
-        open_ &= cells > RESOLVED * wanted / UNIT * spreads
-        if looked == MOST or not open_.any():
+        units = wanted * spreads
+        cells = np.array([look.cell(middles[j]) for look, j in zip(looks, which, strict=True)])
+        which = which[cells > RESOLVED * wanted / UNIT * spreads[which]]
+        if not len(which):
             break
-        centres, units = middles, wanted * spreads
-    return middles, spreads, looked
+    return middles, spreads, spent
 
 
 def _quartiles(looks: list[Look]) -> tuple[Array, Array]:
@@ -88,6 +90,12 @@ def _unit(rows: Rows, spending: Portion, share: float) -> float:
     """How wide the cells next to the centre should be, in spreads; from public numbers."""
     noise = spending.scale(column_cells(rows.n_features), share) / rows.n
     return min(max(NOISE_UNIT * noise, UNIT), 2.0)
+
+
+def _enough(rows: Rows, spending: Portion, least: float, most: float) -> float:
+    """The share with which cells can be a third of the spread wide, within limits; from public numbers."""
+    noise = spending.scale(column_cells(rows.n_features), 1.0) / rows.n
+    return min(max((NOISE_UNIT * noise / UNIT) ** 2, least), most)
 
 
 def _alike(spreads: Array, noise: float) -> Array:

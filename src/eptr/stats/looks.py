@@ -1,7 +1,7 @@
 """Where columns lie and how their tails fade, from noisy counts on the grid that floats have themselves.  Proof: looks.md.
 
-The sign, the exponent and some leading bits of (x - centre)/unit are a public geometric grid: fine at the centre, and wide
-enough for any bounds. What is read off the released counts are guesses about tails: they choose clips, never what is claimed.
+The sign and the exponent of (x - centre)/unit, one added to its size, are a public grid: fine at the centre, and wide enough
+for any bounds. What is read off the released counts are guesses about tails: they choose clips, never what is claimed.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def fading(counts: Array, sd: float, edges: Array, fade: float = FADE) -> Tail:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Released counts of one column in 2K cells: +-[0, u), +-[u, 2u), +-[2u, 4u), ... from ``centre``, within the bounds."""
+    """Released counts of one column in 2K cells: +-[0, u), +-[u, 3u), +-[3u, 7u), ... from ``centre``, within the bounds."""
 
     counts: Array
     sd: float
@@ -80,14 +80,14 @@ class Look:
 
     def edges(self) -> Array:
         """2K + 1 ends of cells; the outermost are those of the bounds."""
-        steps = self.unit * 2.0 ** np.arange(len(self.counts) // 2)
+        steps = self.unit * (2.0 ** np.arange(1, len(self.counts) // 2 + 1) - 1.0)
         edges = self.centre + np.concatenate([-steps[::-1], [0.0], steps])
         edges[[0, -1]] = self.bounds
         return np.clip(edges, *self.bounds)
 
     def quantiles(self, levels: Any) -> Array:
         """Of what stands out, even within cells; of the largest count if nothing does."""
-        weight = np.where(self.counts > 2.5 * self.sd, self.counts, 0.0)
+        weight = np.where(self.counts > 3.0 * self.sd, self.counts, 0.0)
         if not weight.any():
             weight = (self.counts == self.counts.max()).astype(float)
         steps, edges = np.concatenate([[0.0], np.cumsum(weight)]) / weight.sum(), self.edges()
@@ -124,10 +124,11 @@ def column_cells(columns: int) -> Shape:
 
 
 def look_at_columns(
-    rows: Rows, centres: Array, units: Array, bounds: Array, spending: Portion, share: float
+    rows: Rows, which: Any, centres: Array, units: Array, bounds: Array, spending: Portion, share: float
 ) -> list[Look]:
-    """Noisy counts of every column around its centre; costs ``share``."""
-    return _look(rows, _itself, centres, units, bounds, spending, share)
+    """Noisy counts of the columns ``which``, each around its centre; costs ``share``."""
+    every = len(which) == rows.n_features
+    return _look(rows, lambda x: x if every else x[:, which], centres, units, bounds, spending, share)
 
 
 def look_at_norms(
@@ -138,27 +139,27 @@ def look_at_norms(
     return _look(rows, norms, np.array([centre]), np.array([unit]), bounds, spending, share)[0]
 
 
-def _itself(x: Any) -> Any:
-    return x
-
-
 def _look(
     rows: Rows, statistic: Any, centres: Array, units: Array, bounds: Array, spending: Portion, share: float
 ) -> list[Look]:
     """One cell for each number of ``statistic(x)``, by its sign and its exponent. proof: columns"""
     d, scale = len(centres), 1.0 / units
     span = max(float(np.max((bounds[:, 1] - centres) * scale)), float(np.max((centres - bounds[:, 0]) * scale)), 2.0)
-    side = math.ceil(math.log2(span)) + 1
+    side = math.ceil(math.log2(span + 1.0))
+    offsets = side + 2 * side * np.arange(d)
 
     def leading(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         z = statistic(x if keep is None else x[keep]) - centres
         z *= scale
-        codes = np.right_shift(z.view(np.int64), 52)  # sign and exponent
-        codes += 2048 + 4096 * np.arange(d)
-        found = np.bincount(codes.ravel(), minlength=4096 * d).reshape(d, 2, 2048)
-        # Exponents below 0 are one cell, those beyond the bounds another.
-        folded = np.add.reduceat(found, [0, *range(1023, 1023 + side - 1)], axis=2)
-        return (np.concatenate([folded[:, 0, ::-1], folded[:, 1]], axis=1).astype(float),)
+        z += np.copysign(1.0, z)
+        bits = z.view(np.int64)
+        cells = np.right_shift(bits, 52)
+        cells &= 2047
+        cells -= 1023  # the exponent: 0 next to the centre
+        np.minimum(cells, side - 1, out=cells)
+        cells ^= np.right_shift(bits, 63)  # below the centre k becomes -1 - k
+        cells += offsets
+        return (np.bincount(cells.ravel(), minlength=2 * side * d).reshape(d, 2 * side).astype(float),)
 
     (counts,) = rows.sum(on_host(leading))
     cells = column_cells(d)

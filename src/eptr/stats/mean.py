@@ -62,7 +62,12 @@ def mean(
     """
     question = Question(what="mean", epsilon=epsilon, delta=delta, level=level, **shared)
     asked = ask_columns(question, x, bounds, by, levels)
-    return asked.answer(*means(asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted))
+    value, sampling, privacy, noise = means(
+        asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted
+    )
+    reach = question.normal_quantile * np.hypot(sampling, privacy)
+    low, high = (np.clip(value + sign * reach, *asked.bounds.T) for sign in (-1.0, 1.0))
+    return asked.answer(value, sampling, privacy, noise, low=low, high=high)
 
 
 def means(

@@ -76,7 +76,7 @@ def moments(
 
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         xp, (low, high, middle, factor) = namespace(x), (like(v, x) for v in (*bounds.T, centre, 1.0 / scale))
-        u = xp.clip(x, low, high)
+        u = xp.minimum(xp.maximum(x, low), high)
         u -= middle
         u *= factor
         if keep is not None:
@@ -84,12 +84,9 @@ def moments(
         units = {1: project(u, shrink_factors(u, 1.0), grid)}
         for power in range(2, max(chosen) + 1):
             units[power] = whole(units[power - 1] * units[1] * grid)
-        member = None if groups == 1 else _members(y, keep, groups)
-        sums = [(xp.sum(units[p], axis=0)[None] if member is None else member @ units[p]) * grid for p in chosen]
-        if not weights.count:
-            return tuple(sums)
-        kept = x.shape[0] if keep is None else int(xp.sum(xp.astype(keep, xp.int64)))
-        return (*sums, np.array([[float(kept)]]) if member is None else xp.sum(member, axis=1)[:, None])
+        member = _members(u, y, keep, groups)
+        sums = [member @ units[power] * grid for power in chosen]
+        return (*sums, xp.sum(member, axis=1)[:, None]) if weights.count else tuple(sums)
 
     sums = rows.sum(block)
     parts = [weight * total for weight, total in zip(chosen.values(), sums, strict=False)]
@@ -106,8 +103,9 @@ def moments(
     return Moments(counts, means, noise)
 
 
-def _members(y: Any, keep: Any, groups: int) -> Any:
+def _members(u: Any, y: Any, keep: Any, groups: int) -> Any:
     """One row of 0 and 1 per group."""
-    xp = namespace(y)
-    member = xp.stack([xp.astype(y == k, xp.float64) for k in range(groups)])
+    xp = namespace(u)
+    flags = [xp.astype(y == k, xp.float64) for k in range(groups)] if groups > 1 else [xp.ones_like(u[:, 0])]
+    member = xp.stack(flags)
     return member if keep is None else xp.where(keep, member, xp.zeros_like(member))

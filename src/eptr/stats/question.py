@@ -91,6 +91,8 @@ class Question:
         account = open_account(self.ledger, self.what)
         if account is not None and not self.drop:
             account.admit_check()  # a failed check is an answer about the rows
+        if isinstance(x, (list, tuple, np.ndarray)) and not len(x):
+            raise InputError("x has no rows; a statistic needs at least one.")
         task = task or Task("none", drop_invalid=self.drop)
         rows = open_rows(as_table(x), y, task, lambda: _failed(account, self.what))
         for text in public_warnings(rows.n, parts or rows.n_features, self.delta):

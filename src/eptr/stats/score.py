@@ -68,8 +68,9 @@ def score(
     if scoring not in SCORES:
         raise InputError(f"scoring must be one of {sorted(SCORES)}, got {scoring!r}.")
     question = Question(what=scoring, epsilon=epsilon, delta=delta, level=level, **shared)
-    names = getattr(model, "feature_names_in_", None)
-    columns = tuple(map(str, names)) if names is not None and isinstance(y, str) else None
+    names, columns = getattr(model, "feature_names_in_", None), None
+    if names is not None and (isinstance(y, str) or hasattr(X, "columns")):
+        columns = tuple(map(str, names))  # in the order of the fit, whatever the table's
     classes = None if scoring in _OF_NUMBERS else getattr(model, "classes_", None)
     if classes is None and scoring not in _OF_NUMBERS:
         raise InputError(f"scoring={scoring!r} needs a fitted classifier; {type(model).__name__} has no classes_.")
@@ -80,7 +81,9 @@ def score(
     task = Task("numbers" if classes is None else "labels", classes, question.drop, columns)
     told = _Told(model, _range(y_range, scoring) if classes is None else (0.0, 1.0))
     rows, spending = question.open(X, y, task)
-    return SCORES[scoring](_Scored(question, rows, spending, told))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the model: one that depends on rows would be a leak
+        return SCORES[scoring](_Scored(question, rows, spending, told))
 
 
 def _range(y_range: Any, scoring: str) -> tuple[float, float]:
@@ -102,10 +105,8 @@ class _Told:
     def said(self, x: Array, method: str) -> Array:
         """What a method of the model answers."""
         names = getattr(self.model, "feature_names_in_", None)
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # a warning that depends on rows would be a leak
-            found = getattr(self.model, method)(x if names is None else _frame(x, names))
-        return np.asarray(found)
+        with np.errstate(all="ignore"):
+            return np.asarray(getattr(self.model, method)(x if names is None else _frame(x, names)))
 
     def error(self, x: Array, y: Array) -> Array:
         """y - f(x), both within the public range; a prediction that is no number counts as 0."""

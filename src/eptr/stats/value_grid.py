@@ -15,21 +15,21 @@ __all__ = ["ValueGrid"]
 Array = NDArray[np.float64]
 # Steps of equal length, so many or a little more than half.
 _STEPS = 20_000
-# Three digits of a number, as finely as a hundredth to a half per cent; and so many decades below the largest bound.
+# Numbers of three digits, half a per cent to one apart; over so many decades below the larger bound.
 _DIGITS = np.concatenate([np.arange(100, 200), np.arange(200, 500, 2), np.arange(500, 1000, 5)])
 _DECADES = 9
 # So many multiples of a step have cells of their own.
 _MOST_MULTIPLES = 20_000
-# Of the length of a line on one side of zero, how much goes by orders of magnitude; and the unit of lengths.
-_MAGNITUDES, _UNIT = 0.3, 2.0**-40
+# Of the length of a line, how much goes by orders of magnitude, down to so small a part of the largest; and its unit.
+_MAGNITUDES, _SMALL, _UNIT = 0.3, 1e-5, 2.0**-40
 
 
 class ValueGrid:
     """Cells of a public range: single round numbers, and the open gaps between neighbours.
 
     Round numbers are those of equal steps, and those of few digits over some decades: a range that is much too wide costs
-    little, and rounded values have cells of their own. Cells are as long as the numbers in them are apart; a range on one
-    side of zero is also measured by orders of magnitude, which shortens what lies far above all rows.
+    little, and rounded values have cells of their own. Cells are as long as the numbers in them are apart, but partly by
+    orders of magnitude: else, of a range that is much too wide, nearly all would lie beyond the rows, and attract.
 
     Parameters
     ----------
@@ -81,11 +81,9 @@ class ValueGrid:
         """Of the cells, in units of 2**-40 of the line; a point is as long as the halves of its gaps."""
         if not self.gaps:
             return np.ones(self.cells, dtype=np.int64)
-        apart = np.diff(self.points) / (self.high - self.low)
-        if self.low >= 0.0 or self.high <= 0.0:
-            largest = max(abs(self.low), abs(self.high))
-            sizes = np.abs(np.diff(np.log(np.maximum(np.abs(self.points) / largest, 10.0**-_DECADES))))
-            apart = (1.0 - _MAGNITUDES) * apart + _MAGNITUDES * sizes / sizes.sum()
+        apart, least = np.diff(self.points), max(abs(self.low), abs(self.high)) * _SMALL
+        sizes = np.diff(np.sign(self.points) * np.log1p(np.abs(self.points) / least))
+        apart = (1.0 - _MAGNITUDES) * apart / apart.sum() + _MAGNITUDES * sizes / sizes.sum()
         padded = np.concatenate([[0.0], apart, [0.0]])
         found = np.empty(self.cells)
         found[1::2], found[::2] = apart, 0.5 * (padded[1:] + padded[:-1])

@@ -1,0 +1,151 @@
+"""Bad input gets one sentence that names the argument and quotes no row; settings of scores; model selection warns once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import eptr
+from eptr import rivals, stats
+
+pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
+X = np.random.default_rng(0).normal(size=(200, 3))
+T = np.array(["no", "yes"] * 100)
+
+
+class Constant:
+    """A public model that knows nothing."""
+
+    classes_ = np.array(["no", "yes"])
+
+    def predict(self, x):
+        return np.repeat("no", len(x))
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (lambda: stats.mean([], (0, 1), epsilon=1.0), "x has no rows"),
+        (lambda: stats.mean(np.empty((0, 3)), (0, 1), epsilon=1.0), "x has no rows"),
+        (lambda: stats.mean(X, None, epsilon=1.0), "bounds is missing"),
+        (lambda: stats.mean(X, (1, 0), epsilon=1.0), "low < high"),
+        (lambda: stats.mean(X, (0, np.inf), epsilon=1.0), "finite"),
+        (lambda: stats.mean(X, "wide", epsilon=1.0), "bounds must hold numbers"),
+        (lambda: stats.mean(X, [(0, 1), (0, 1)], epsilon=1.0), r"one per column \(3\)"),
+        (lambda: stats.mean(X, {"a": (0, 1)}, epsilon=1.0), "table with named columns"),
+        (lambda: stats.mean(X, (0, 1), epsilon=1.0, by=T), "levels must list the groups"),
+        (lambda: stats.mean(X, (0, 1), epsilon=1.0, levels=["no", "yes"]), "levels must list the groups"),
+        (lambda: stats.mean(X, (0, 1), epsilon=1.0, by=T, levels="yes"), "levels must be a list"),
+        (
+            lambda: stats.mean(X, (-9, 9), epsilon=1.0, by=T, levels=["no", "maybe"]),
+            r"is not in classes \(or levels",
+        ),
+        (lambda: stats.mean(X, (-9, 9), epsilon=1.0, by=T[:5], levels=["no", "yes"]), "one value per row"),
+        (lambda: stats.covariance(X[:, :1], (0, 1), epsilon=1.0), "at least two columns"),
+        (lambda: stats.score(Constant(), X, T, scoring="f1", epsilon=1.0), "scoring must be one of"),
+        (lambda: stats.score(Constant(), X, T, scoring="roc_auc", epsilon=1.0), "needs predict_proba"),
+        (lambda: stats.score(object(), X, T, scoring="accuracy", epsilon=1.0), "has no classes_"),
+        (lambda: stats.score(Constant(), X, X[:, 0], scoring="r2", epsilon=1.0), "y_range is missing"),
+        (
+            lambda: stats.score(Constant(), X, X[:, 0], scoring="r2", epsilon=1.0, y_range=(1, 0)),
+            "y_range must be finite",
+        ),
+        (lambda: rivals.CoinPress(epsilon=1.0, steps=0).mean(X, (0, 1)), "steps must be"),
+        (lambda: rivals.CoinPress(epsilon=1.0, scale=0.0).mean(X, (0, 1)), "scale must be"),
+    ],
+)
+def test_one_sentence_names_the_argument(ask, sentence):
+    with pytest.raises(ValueError, match=sentence) as caught:
+        ask()
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("function", [stats.mean, stats.variance, stats.std])
+def test_constant_columns_and_dropped_ones_have_answers(function):
+    constant = function(np.full((500, 2), 3.0), (0, 10), epsilon=4.0, random_state=0)
+    truth = 3.0 if function is stats.mean else 0.0
+    assert np.all((constant.low <= truth + 1e-9) & (truth <= constant.high))
+    gone = function(np.full(500, np.nan), (0, 10), epsilon=4.0, random_state=0, invalid="drop")
+    assert gone.high - gone.low > 1.0
+
+
+def test_an_unknown_setting_is_a_type_error():
+    with pytest.raises(TypeError, match="neighbors"):
+        stats.mean(X, (0, 1), epsilon=1.0, neighbors="replace-one")
+
+
+def test_columns_of_a_table_are_chosen_by_name():
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(t=T)
+    answer = stats.mean(frame, {"c": (-9, 9), "a": (-9, 9)}, by="t", levels=["yes", "no"], epsilon=1.0, random_state=0)
+    assert answer.names == (("yes", "no"), ("c", "a"))
+    assert list(answer.to_frame().index[1]) == ["yes", "a"]
+    with pytest.raises(eptr.InputError, match="is not among"):
+        stats.mean(frame, {"nowhere": (0, 1)}, epsilon=1.0)
+
+
+def test_model_selection_warns_once_and_names_the_private_score():
+    code = (
+        "import warnings, numpy as np, eptr\n"
+        "from sklearn.model_selection import GridSearchCV, cross_val_score\n"
+        "X = np.random.default_rng(0).normal(size=(60, 2)); y = X[:, 0]\n"
+        "model = eptr.LinearRegression(x_bound=3.0, y_bound=3.0)\n"
+        "warnings.simplefilter('ignore', eptr.SettingsWarning)\n"
+        "with warnings.catch_warnings(record=True) as found:\n"
+        "    warnings.simplefilter('always', eptr.NotPrivateWarning)\n"
+        "    model.fit(X, y).score(X, y)\n"
+        "    print(len(found))\n"
+        "    cross_val_score(model, X, y, cv=2, scoring='r2')\n"
+        "    GridSearchCV(model, {'epsilon': [1.0, 2.0]}, cv=2).fit(X, y)\n"
+        "    print(len(found), 'eptr.stats.score' in str(found[0].message))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "1", "True"]
+
+
+def test_scores_are_those_of_scikit_learn_when_noise_is_small():
+    from sklearn.linear_model import LinearRegression, LogisticRegression
+    from sklearn.metrics import get_scorer
+
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(40_000, 3))
+    z = x @ [1.0, -0.5, 0.2] + rng.logistic(size=len(x))
+    label = np.where(z > 0, "yes", "no")
+    classifier, line = LogisticRegression().fit(x[:9000], label[:9000]), LinearRegression().fit(x[:9000], z[:9000])
+    held_out, labels, numbers = x[9000:], label[9000:], z[9000:]
+    for name in ("accuracy", "neg_log_loss", "neg_brier_score", "roc_auc"):
+        answer = stats.score(classifier, held_out, labels, scoring=name, epsilon=20.0, random_state=0)
+        assert (
+            abs(answer.value - get_scorer(name)(classifier, held_out, labels == "yes" if "brier" in name else labels))
+            < 0.01
+        )
+    for name in ("neg_mean_squared_error", "r2"):
+        answer = stats.score(line, held_out, numbers, scoring=name, epsilon=20.0, random_state=0, y_range=(-100, 100))
+        assert abs(answer.value / get_scorer(name)(line, held_out, numbers) - 1.0) < 0.02
+    curve = stats.score(classifier, held_out, labels, scoring="calibration", epsilon=20.0, random_state=0)
+    assert np.all((curve.low <= 0.1 * np.arange(1, 11)) & (0.1 * np.arange(10) <= curve.high))
+
+
+def test_several_classes_have_scores_but_no_curve():
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(6000, 2))
+    t = np.digitize(x[:, 0] + 0.5 * rng.normal(size=6000), [-0.5, 0.5])
+    model = LogisticRegression().fit(x[:2000], t[:2000])
+    for name in ("accuracy", "neg_log_loss", "neg_brier_score"):
+        assert np.isfinite(stats.score(model, x[2000:], t[2000:], scoring=name, epsilon=4.0, random_state=0).value)
+    with pytest.raises(eptr.InputError, match="two classes"):
+        stats.score(model, x, t, scoring="roc_auc", epsilon=1.0)
+
+
+def test_a_seed_warns():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(eptr.NotPrivateWarning):
+            stats.mean(X, (-9, 9), epsilon=1.0, random_state=0)
