@@ -6,7 +6,7 @@ WORKERS ?= 2
 CONSTRAINTS ?=
 
 .PHONY: demo test test-fast test-oldest lint types clean
-.PHONY: reproduction peers compare soak bench bench-accuracy bench-coverage bench-stats bench-outcomes bench-speed bench-sensitivity bench-gpu bench-real bench-scale choose-defaults
+.PHONY: reproduction peers compare soak bench bench-accuracy bench-coverage bench-stats bench-suite bench-speed bench-sensitivity bench-gpu bench-real bench-scale choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -34,23 +34,25 @@ lint: $(VENV)/.installed
 types: $(VENV)/.installed
 	$(BIN)/mypy
 
-# Every number in the README and docs is printed by one of these.
+# Every number in the README and docs is printed by one of these. QUICK=1 shortens the simulations.
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.core
 
 bench-accuracy: $(VENV)/.installed
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.accuracy
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.life accuracy $(if $(QUICK),--quick)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.accuracy $(if $(QUICK),--quick)
 
 bench-coverage: $(VENV)/.installed
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.life coverage $(if $(QUICK),--quick)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage $(if $(QUICK),--quick)
 
 # Means, spreads, covariances and scores against their non-private values and CoinPress; coverage; speed. Some twenty minutes.
 bench-stats: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.stats
 
-# Outcomes on which the refined fit is not least squares, next to AdaSSP; a minute.
-bench-outcomes: $(VENV)/.installed
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.outcomes
+# The datasets of EPTR_DATA_HOME/regression, scaled and raw, and wages with ranges.
+bench-suite: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.suite $(if $(QUICK),--quick)
 
 bench-speed: $(VENV)/.installed
 	OMP_NUM_THREADS=2 $(BIN)/python -m benchmarks.speed

@@ -6,6 +6,8 @@ Seeded. Prints every table with ratios and saves it under results/. --replicatio
 from __future__ import annotations
 
 import argparse
+import csv
+import inspect
 import itertools
 import math
 import warnings
@@ -14,17 +16,27 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import eptr
-from eptr.rivals import DPGD, AdaSSP
+from eptr.rivals import DPGD, AdaSSP, BoostedAdaSSP
 
-from .tables import progress, show
+from .tables import RESULTS, progress, show
 
 # One fixed setting for every cell of the grid: clipped descent must also work on ill-conditioned designs.
 METHODS = {
     "AdaSSP": lambda *a, **k: AdaSSP(*a, fit_intercept=False, **k),
+    "BoostedAdaSSP": lambda *a, **k: BoostedAdaSSP(*a, fit_intercept=False, **k),
     "clipped descent": lambda *a, steps=10, rate=0.3, **k: DPGD(
         *a, form="clipped", steps=steps, step_size=rate, fit_intercept=False, **k
     ),
 }
+
+
+OURS = {"default": {}, "symmetric": {"symmetric_errors": True}}
+
+
+def our_forms():
+    """The default, and what is assumed publicly where this version can assume it."""
+    known = inspect.signature(eptr.LinearRegression).parameters
+    return {name: more for name, more in OURS.items() if set(more) <= set(known)}
 
 
 def ordinary(X, y):
@@ -64,11 +76,10 @@ def one_regression(n, epsilon, delta, seed, p=5):
     for name, method in METHODS.items():
         options = {"steps": 6, "rate": 0.9} if name == "clipped descent" else {}
         result[name] = error(method(epsilon, delta, 4.0, 4.0, random_state=seed, **options).fit(X, y).coef_)
-    for strategy in ("paper", "tight", "refined"):
-        model = eptr.LinearRegression(
-            epsilon, delta, 4.0, 4.0, c0=0.5, fit_intercept=False, strategy=strategy, random_state=seed
-        )
-        result[strategy] = error(model.fit(X, y).coef_)
+    forms = {"paper": {"strategy": "paper"}, "tight": {"strategy": "tight"}}
+    for name, more in (forms | our_forms()).items():
+        model = eptr.LinearRegression(epsilon, delta, 4.0, 4.0, c0=0.5, fit_intercept=False, random_state=seed, **more)
+        result["refined" if name == "default" else name] = error(model.fit(X, y).coef_)
     return result
 
 
@@ -115,16 +126,24 @@ def one_design(n, p, condition, noise, seed):
         found = {
             name: risk(make(epsilon, delta, R, Y, random_state=seed).fit(X, y).coef_) for name, make in METHODS.items()
         }
-        model = eptr.LinearRegression(epsilon, delta, R, Y, fit_intercept=False, random_state=seed)
-        found["refined"] = risk(model.fit(X, y).coef_)
+        for name, more in our_forms().items():
+            model = eptr.LinearRegression(epsilon, delta, R, Y, fit_intercept=False, random_state=seed, **more)
+            found["refined" if name == "default" else name] = risk(model.fit(X, y).coef_)
         found["non-private"] = risk(ordinary(X, y))
         results[epsilon, delta] = found
     return results
 
 
+def first_version():
+    """Risk of version 0.1's default in every cell, as it was measured with the same seeds before that default changed."""
+    with (RESULTS / "accuracy_grid_v0_1.csv").open(newline="") as file:
+        return {tuple(float(row.pop(k)) for k in [*row][:-1]): float(row["v0_1"]) for row in csv.DictReader(file)}
+
+
 def grid(replications):
-    names = ["refined", *METHODS, "non-private"]
-    rows, logs, losses = [], {m: [] for m in names}, []
+    ours = ["symmetric"] if "symmetric" in our_forms() else []
+    names, before = ["refined", *ours, *METHODS, "non-private"], first_version()
+    rows, losses = [], []
     tasks = [(*cell, s) for cell in GRID for s in range(max(2, replications // (1 + 4 * (cell[0] > 8000))))]
     by_cell = {}
     for task, result in zip(tasks, parallel(one_design, tasks, "least squares grid"), strict=True):
@@ -132,19 +151,18 @@ def grid(replications):
     for cell, runs in by_cell.items():
         for budget in BUDGETS:
             means = {m: float(np.mean([min(r[budget][m], 1e3) for r in runs])) for m in names}
-            rows.append([*cell, *budget, *(means[m] for m in names)])
-            for m in names:
-                logs[m].append(math.log(means[m]))
+            rows.append([*cell, *budget, *(means[m] for m in names), before[*cell, *budget]])
             losses += [[*cell, *budget, m, means["refined"] / means[m]] for m in METHODS if means["refined"] > means[m]]
-    header = ["n", "p", "condition", "noise", "epsilon", "delta"]
+    header, names = ["n", "p", "condition", "noise", "epsilon", "delta"], [*names, "v0_1"]
     show("Grid: mean excess risk, every cell", [*header, *names], rows, "accuracy_grid")
     show("Cells in which a rival beats refined", [*header, "rival", "refined / rival"], losses, "accuracy_grid_losses")
-    means = {m: math.exp(np.mean(v)) for m, v in logs.items()}
-    table = [[m, means[m], means["refined"] / means[m], sum(r[6] > r[6 + names.index(m)] for r in rows)] for m in names]
+    risks = {m: np.array([row[len(header) + k] for row in rows]) for k, m in enumerate(names)}
+    means = {m: float(np.exp(np.mean(np.log(risk)))) for m, risk in risks.items()}
+    wins = {m: [int(np.sum(risks["refined"] > much * risk)) for much in (1.0, 1.1)] for m, risk in risks.items()}
     show(
         f"Grid of {len(rows)} cells: geometric mean excess risk",
-        ["method", "risk", "refined / method", "cells it wins"],
-        table,
+        ["method", "risk", "refined / method", "cells it wins", "by more than 10 %"],
+        [[m, means[m], means["refined"] / means[m], *wins[m]] for m in names],
         "accuracy_grid_summary",
     )
 
@@ -295,6 +313,7 @@ TABLES = {"ols": regression, "grid": grid, "bayes": bayes, "kernel": kernel, "ag
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replications", type=int, default=200)
+    parser.add_argument("--quick", action="store_const", const=20, dest="replications", help="20 replications")
     parser.add_argument("--only", choices=TABLES, action="append")
     arguments = parser.parse_args()
     for name in arguments.only or TABLES:

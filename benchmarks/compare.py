@@ -42,6 +42,8 @@ def linear_methods(epsilon, seed, x_bound, y_bound, coef_bound, c0, intercept, c
         **strategies(lambda s: eptr.LinearRegression(**common, coef_bound=coef_bound, c0=c0, strategy=s)),
         "AdaSSP": rivals.AdaSSP(**common),
         "AdaSSP, published noise": rivals.AdaSSP(**common, form="literature"),
+        "BoostedAdaSSP": rivals.BoostedAdaSSP(**common),
+        "BoostedAdaSSP, public code (NOT private)": rivals.BoostedAdaSSP(**common, form="literature"),
         "DPGD, clipped gradients": rivals.DPGD(**common, form="clipped", clip=clip),
         "DPGD": rivals.DPGD(**common, coef_bound=coef_bound),
         "DPGD, published noise": rivals.DPGD(**common, coef_bound=coef_bound, form="literature"),

@@ -35,6 +35,7 @@ CELLS = [
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replications", type=int, default=2000)
+    parser.add_argument("--quick", action="store_const", const=40, dest="replications", help="40 replications")
     count = parser.parse_args().replications
     rows = []
     for cell in CELLS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 import math
 
@@ -42,7 +43,9 @@ def test_the_guarantee_on_the_release_is_the_catalogue_s(entrant):
     model = instance(entrant, epsilon=2.0, delta=1e-5).fit(X, y)
     assert model.release_.epsilon == 2.0
     assert model.release_.delta == (
-        1e-5 if entrant.guarantee == "approximate" or entrant.name == "PTR-literature" else 0.0
+        1e-5
+        if entrant.guarantee == "approximate" or entrant.name in ("PTR-literature", "BoostedAdaSSP-literature")
+        else 0.0
     )
     assert model.release_.private == entrant.private
     assert (entrant.variant in entrant.estimator.faults) == (not entrant.private)
@@ -158,7 +161,8 @@ def test_rows_outside_the_bounds_and_constant_columns_are_no_reason_to_raise(ent
 
 
 # Noise on statistics: the loss of every call, given the same outputs, on neighbours that try hard.
-STATISTICS = {"NoisyStatistics", "DPNB", "AdaSSP", "DPGD", "FunctionalMechanism", "WaveletEstimator", "BinnedKernel"}
+STATISTICS = {"NoisyStatistics", "DPNB", "AdaSSP", "BoostedAdaSSP", "DPGD", "FunctionalMechanism"}
+STATISTICS |= {"WaveletEstimator", "BinnedKernel"}
 SUMS = [e for e in RIVALS if e.private and e.estimator.__name__ in STATISTICS]
 
 
@@ -182,6 +186,26 @@ def test_no_neighbour_costs_more_than_the_claim(entrant, p):
     assert worst <= 1.0 + 1e-9
     loose = entrant.variant == "literature" or entrant.estimator.__name__ in ("DPGD", "FunctionalMechanism")
     assert loose or worst > 0.4  # the search is not idle
+
+
+def test_the_public_code_of_boosted_adassp_is_convicted():
+    """Its claim at (1, 1e-6) is mu = .24; a row beyond the bounds adds |x|^2 once and |x| tau in each of 100 rounds."""
+    model = rivals.BoostedAdaSSP(1.0, 1e-6, 1.5, 2.0, fit_intercept=False, form="literature")
+    X, y = np.full((2, 12, 1), 0.1), np.zeros((2, 12))
+    X[0, 0], y[0, 0] = 10.0, 1e6
+    X[1, 0] = 0.0
+    mu, _ = spent(model, (X[0], y[0]), (X[1], y[1]))
+    assert mu == pytest.approx(math.sqrt(102) / eptr.gaussian_mu(1.0, 1e-6), rel=1e-6)
+
+
+def test_rounds_take_the_ridge_off_and_do_not_add_up_their_noise():
+    rng, errors = np.random.default_rng(0), {1: [], 20: []}
+    X = rng.normal(size=(3000, 4))
+    y = X @ [1.0, -1.0, 0.5, 0.0] + 0.3 * rng.normal(size=3000)
+    for seed, rounds in itertools.product(range(12), errors):
+        model = rivals.BoostedAdaSSP(1.0, 1e-6, 3.0, 4.0, rounds=rounds, fit_intercept=False, random_state=seed)
+        errors[rounds].append(np.sum((model.fit(X, y).coef_ - [1.0, -1.0, 0.5, 0.0]) ** 2))
+    assert np.mean(errors[20]) < 0.8 * np.mean(errors[1])
 
 
 def test_smooth_sensitivity_is_smooth_and_bounds_local_sensitivity():
@@ -280,6 +304,8 @@ def test_a_published_calibration_that_does_not_hold_is_refused():
 @pytest.mark.parametrize(
     ("model", "name"),
     [
+        (rivals.BoostedAdaSSP(rounds=0, **OLS), "rounds"),
+        (rivals.BoostedAdaSSP(clip=-1.0, **OLS), "clip"),
         (rivals.DPGD(steps=0, **OLS), "steps"),
         (rivals.DPGD(step_size=-1.0, **OLS), "step_size"),
         (rivals.DPGD(form="best", **OLS), "form"),

@@ -8,6 +8,7 @@ from typing import Any
 _HOME = {
     "AdaSSP": "adassp",
     "BinnedKernel": "binned",
+    "BoostedAdaSSP": "boosted",
     "CoinPress": "coinpress",
     "DPGD": "dpgd",
     "DPJL": "dpjl",

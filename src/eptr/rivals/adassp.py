@@ -13,6 +13,7 @@ from ..accounting.budget import Budget
 from ..estimators.linear_bounds import moments, smallest_eigenvalue
 from ..privacy.claim import Release
 from ..privacy.contribution import Ball, Outer, Shape
+from ..privacy.spending import Portion
 from .base import LinearRival, Problem
 
 __all__ = ["AdaSSP"]
@@ -51,36 +52,51 @@ class AdaSSP(LinearRival):
 
     def _solve(self, problem: Problem, budget: Budget) -> tuple[Array, Release]:
         n, p, R, Y = problem.rows.n, problem.dimension, problem.radius, problem.y_bound
-        log_size = math.log(2.0 * p * p / FAILURE)
-        # An eigenvalue solver errs by far less than what is added here, relative to the sensitivity R^2. proof: statistics
-        smallest = Shape(R * R, R * R)
-        computed = Shape(*(R * R * (1.0 + 1e-9 + 128.0 * p * p * 2.0**-53 * n),) * 2)
         if self.form == "repaired":
-            cost, mus, gram_is = self._gaussian_cost(budget), budget.split(SHARES), Outer(R, p)
-            margin = 2.0 * smallest.scale(self._unit(), mus[0])
-            ridge = gram_is.scale(self._unit(), mus[1]) * math.sqrt(p * log_size)
+            spending = self._open(self._gaussian_cost(budget), problem.rows)
+            sums = moments(problem.rows, problem.x_bound, Y, problem.constant)
+            matrix, cross_mu = ridged_gram(sums.gram, R, n, spending, SHARES[:2]), spending.share(SHARES[2])
         else:
             level = math.log(6.0 / budget.delta)
             s = math.sqrt(level) / (budget.epsilon / 3.0)
-            mus = tuple(m / s * (1.0 - 1e-15) for m in (1.0, math.sqrt(2.0), 2.0))
+            least_mu, gram_mu, cross_mu = (m / s * (1.0 - 1e-15) for m in (1.0, math.sqrt(2.0), 2.0))
             cost = self._gaussian_cost_of(math.sqrt(1.0 + 2.0 + 4.0) / s)  # proof: published
-            margin = R * R * level / (budget.epsilon / 3.0)
-            ridge = R * R * math.sqrt(p * level * log_size) / (budget.epsilon / 3.0)
-        spending = self._open(cost, problem.rows)
-        sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=self.form == "repaired")
-        low = max(float(spending.draw(np.array(smallest_eigenvalue(sums.gram)), computed, mus[0])) - margin, 0.0)
-        if self.form == "repaired":
-            gram = spending.draw(sums.gram, gram_is, mus[1])
-        else:  # the same noise on every entry of the upper triangle
-            upper = np.triu_indices(p, 1)
-            entries = np.append(np.diag(sums.gram), sums.gram[upper])
-            noisy = spending.draw(entries, Shape(math.sqrt(2.0) * R * R), mus[1])
-            gram = np.diag(noisy[:p])
-            gram[upper] = noisy[p:]
-            gram.T[upper] = gram[upper]
-        cross = spending.draw(sums.cross, Ball(R * Y), mus[2])
-        cross_sd = Ball(R * Y).scale(self._unit(), mus[2])
-        theta: Array = np.asarray(
-            np.linalg.lstsq(gram + max(0.0, ridge - low) * np.eye(p), cross, rcond=None)[0], dtype=float
-        )
-        return theta, self._released(theta, cross_sd / n, spending)
+            spending = self._open(cost, problem.rows)
+            sums = moments(problem.rows, problem.x_bound, Y, problem.constant, weighted=False)
+            low = spending.draw(np.array(smallest_eigenvalue(sums.gram)), eigenvalue_moves(R, p, n), least_mu)
+            low = max(float(low) - R * R * level / (budget.epsilon / 3.0), 0.0)
+            ridge = R * R * math.sqrt(p * level * math.log(2.0 * p * p / FAILURE)) / (budget.epsilon / 3.0)
+            # The same noise on every entry of the upper triangle.
+            noisy = spending.draw(entries(sums.gram), Shape(math.sqrt(2.0) * R * R), gram_mu)
+            matrix = symmetric(noisy, p) + max(0.0, ridge - low) * np.eye(p)
+        products = Ball(R * Y)
+        cross = spending.draw(sums.cross, products, cross_mu)
+        theta: Array = np.asarray(np.linalg.lstsq(matrix, cross, rcond=None)[0], dtype=float)
+        return theta, self._released(theta, products.scale(spending.unit, cross_mu) / n, spending)
+
+
+def eigenvalue_moves(radius: float, dimension: int, n: int) -> Shape:
+    """R^2, and far more than an eigenvalue solver errs by. proof: statistics"""
+    return Shape(*(radius**2 * (1.0 + 1e-9 + 128.0 * dimension**2 * 2.0**-53 * n),) * 2)
+
+
+def ridged_gram(gram: Array, radius: float, n: int, spending: Portion, shares: tuple[float, ...]) -> Array:
+    """X'X with noise, and a ridge where its noise could exceed its (noisy) smallest eigenvalue. proof: statistics"""
+    p, outer = len(gram), Outer(radius, len(gram))
+    smallest = eigenvalue_moves(radius, p, n)
+    low = float(spending.noisy(np.array(smallest_eigenvalue(gram)), smallest, shares[0]))
+    low = max(low - 2.0 * spending.scale(smallest, shares[0]), 0.0)
+    ridge = spending.scale(outer, shares[1]) * math.sqrt(p * math.log(2.0 * p * p / FAILURE))
+    return np.asarray(spending.noisy(gram, outer, shares[1]) + max(0.0, ridge - low) * np.eye(p))
+
+
+def entries(matrix: Array) -> Array:
+    """The diagonal and what is above it."""
+    return np.append(np.diag(matrix), matrix[np.triu_indices(len(matrix), 1)])
+
+
+def symmetric(values: Array, dimension: int) -> Array:
+    """The symmetric matrix with these entries."""
+    matrix, upper = np.diag(values[:dimension]), np.triu_indices(dimension, 1)
+    matrix[upper] = matrix.T[upper] = values[dimension:]
+    return matrix

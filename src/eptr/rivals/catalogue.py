@@ -6,6 +6,7 @@ from ..estimators.catalogue import Entrant
 from ..stats.catalogue import Statistic
 from .adassp import AdaSSP
 from .binned import BinnedKernel
+from .boosted import BoostedAdaSSP
 from .coinpress import CoinPress
 from .dpgd import DPGD
 from .dpjl import DPJL
@@ -19,6 +20,7 @@ from .wavelet import WaveletEstimator
 
 __all__ = ["RIVALS", "RIVAL_STATISTICS"]
 
+FEW = {"rounds": 3}  # an audit fits thousands of times
 
 RIVALS = [
     Entrant(NoisyStatistics, "repaired", "classification", "approximate"),
@@ -32,6 +34,8 @@ RIVALS = [
     Entrant(PTR, "literature", "classification", "none"),
     Entrant(AdaSSP, "repaired", "regression", "approximate"),
     Entrant(AdaSSP, "literature", "regression", "approximate"),
+    Entrant(BoostedAdaSSP, "repaired", "regression", "approximate", needs=FEW),
+    Entrant(BoostedAdaSSP, "literature", "regression", "none", needs=FEW),
     Entrant(DPGD, "repaired", "regression", "approximate"),
     Entrant(DPGD, "literature", "regression", "approximate"),
     Entrant(DPGD, "clipped", "regression", "approximate"),
