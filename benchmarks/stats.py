@@ -56,7 +56,6 @@ TASKS = {"mean": (normal_mean, 50, (1000, 10_000)), "covariance": (normal_covari
 # name: how to draw n values, their mean and variance, public bounds
 COLUMNS = {
     "incomes, range 100 x": (lambda g, n: g.lognormal(0, 1, n), np.exp(0.5), (np.e - 1) * np.e, (0, 2000)),
-    "incomes, range 5000 x": (lambda g, n: g.lognormal(0, 1, n), np.exp(0.5), (np.e - 1) * np.e, (0, 100_000)),
     "normal": (lambda g, n: g.normal(37, 1, n), 37.0, 1.0, (-100, 400)),
     "exponential": (lambda g, n: g.exponential(1, n), 1.0, 1.0, (0, 1000)),
     "uniform": (lambda g, n: g.random(n), 0.5, 1 / 12, (0, 1)),
@@ -167,7 +166,7 @@ def columns(runs):
     table = []
     for statistic in ("mean", "variance"):
         for name in COLUMNS:
-            for n, epsilon in ((10_000, 1.0), (10_000, 4.0)):
+            for n, epsilon in ((10_000, 1.0), (10_000, 4.0)) if statistic == "mean" else ((10_000, 1.0),):
                 found = np.array(
                     parallel(column, [(statistic, name, n, epsilon, s) for s in range(runs)], f"{statistic} {name}"),
                     dtype=float,
@@ -194,7 +193,7 @@ def scores(runs):
     table = []
     for scoring in PLAIN:
         truth = float(np.mean([plain_score(scoring, 200_000, 10_000 + s) for s in range(5)]))
-        for n, epsilon in ((2000, 1.0), (10_000, 1.0), (10_000, 4.0)):
+        for n, epsilon in ((2000, 1.0), (10_000, 1.0)):
             found = np.array(
                 parallel(one_score, [(scoring, n, epsilon, truth, s) for s in range(runs)], scoring), dtype=float
             )

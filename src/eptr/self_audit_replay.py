@@ -80,7 +80,7 @@ def loss_checks() -> Iterator[Check]:
     for name, models in _families(*adding):
         yield _loss(name, [(which, model, _labels(entrant)) for which, model, entrant in models])
     sums = [s for s in [*STATISTICS, *RIVAL_STATISTICS] if not s.pure]
-    statistics: list[Model] = [(s.name, _Asked(s), len(LEVELS)) for s in sums]
+    statistics: list[tuple[str, Any, int]] = [(s.name, _Asked(s), len(LEVELS)) for s in sums]
     yield _loss(f"statistics, {len(statistics)} of them", statistics)
     counts = _HalfNoise(NoisyCounts(EPSILON, DELTA, CLASSES))
     yield _loss("bad: noise for half of a change", [("counts", counts, 3)], True)

@@ -1,0 +1,65 @@
+"""A public model beside private rows: what it says about a block of them, and the budget to ask with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..privacy.spending import Spending
+from ..rows.engine import Engine
+from .estimate import Estimate
+from .question import Question
+
+__all__ = ["Scored", "Told"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A public model, as it goes to the rows: what it says about a block of them."""
+
+    model: Any
+    y_range: tuple[float, float]
+
+    def said(self, x: Array, method: str) -> Array:
+        """What a method of the model answers."""
+        names = getattr(self.model, "feature_names_in_", None)
+        with np.errstate(all="ignore"):
+            return np.asarray(getattr(self.model, method)(x if names is None else _frame(x, names)))
+
+    def error(self, x: Array, y: Array) -> Array:
+        """y - f(x), both within the public range; a prediction that is no number counts as 0."""
+        found = np.nan_to_num(np.asarray(self.said(x, "predict"), dtype=float))
+        return np.asarray(np.clip(y, *self.y_range) - np.clip(found, *self.y_range))
+
+    def probabilities(self, x: Array) -> Array:
+        """One column per class, in the order of the labels."""
+        found = np.nan_to_num(np.asarray(self.said(x, "predict_proba"), dtype=float))
+        return np.asarray(np.clip(found, 0.0, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What a score asks: rows, a public model and the budget."""
+
+    question: Question
+    rows: Engine
+    spending: Spending
+    told: Told
+
+    def single(self, value: Any, sampling: Any, privacy: Any, noise: float, **ends: Any) -> Estimate:
+        value, sampling, privacy = (float(np.ravel(v)[0]) for v in (value, sampling, privacy))
+        return self.question.answer(self.spending, value, sampling, privacy, (), noise_scale=noise, **ends)
+
+
+def _frame(x: Array, names: Any) -> Any:
+    """A block with the names that the model was fitted with, where pandas is there to carry them."""
+    try:
+        import pandas
+    except ModuleNotFoundError:
+        return x
+    return pandas.DataFrame(x, columns=list(names))
