@@ -118,3 +118,11 @@ def test_the_other_sums_are_those_of_the_book():
     np.testing.assert_allclose(curvature, cut.T @ cut, **near)
     np.testing.assert_allclose(inside, cut[norm <= 3.0].T @ cut[norm <= 3.0], **near)
     np.testing.assert_allclose(spread, v.T @ v, **near)
+
+
+def test_what_goes_to_the_rows_does_not_hold_them():
+    """A pass travels to workers: rows in it would travel, too, and those of a cluster cannot."""
+    sent, rows = [], MemoryRows(X, Y)
+    rows.sum = lambda fn: sent.append(fn) or ()
+    gradient().sums(rows, *ASKS.values())
+    assert not any(cell.cell_contents is rows for cell in sent[0].__closure__)
