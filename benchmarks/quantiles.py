@@ -109,17 +109,17 @@ def main():
     options = parser.parse_args()
     count = options.replications
     if "errors" in options.part:
-        header = ["data", "relation", *METHODS, "ours - JointExp", "standard error"]
+        header = ["data", "relation", "runs", *METHODS, "ours - JointExp", "standard error"]
         cells = [(name, r) for name in options.only for r in options.relation if r == "replace-one" or name in BOTH]
-        rows = [[*cell, *compare(*cell, count)] for cell in cells]
-        title = f"misclassified points, 9 deciles of {N} points, epsilon {EPSILON:g}, {count} paired runs"
+        rows = [[*cell, count, *compare(*cell, count)] for cell in cells]
+        title = f"misclassified points, 9 deciles of {N} points, epsilon {EPSILON:g}, paired runs"
         show(title, header, kept("quantiles", header, rows, 2), "quantiles")
     if "coverage" in options.part:
-        header = ["data", "n", "epsilon", "coverage", "worst decile", "width / sampling alone"]
+        header = ["data", "n", "epsilon", "intervals", "coverage", "worst decile", "width / sampling alone"]
         chosen = [name for name in options.only if DATA[name][2] is None and "thousands" not in name]
         cells = [(name, n, e) for name in chosen for n, e in ((1000, 1.0), (10_000, 0.5))]
-        rows = [[*cell, *coverage(*cell, count)] for cell in cells]
-        title = f"95 % intervals of 9 deciles, {9 * count} intervals a cell"
+        rows = [[*cell, len(DECILES) * count, *coverage(*cell, count)] for cell in cells]
+        title = "95 % intervals of 9 deciles"
         show(title, header, kept("quantiles_coverage", header, rows, 3), "quantiles_coverage")
     if "speed" in options.part:
         x, times = np.random.default_rng(0).lognormal(10, 1, 1_000_000), []

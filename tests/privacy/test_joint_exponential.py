@@ -189,6 +189,8 @@ def test_a_narrow_window_misses_no_more_than_it_says():
         most = mpmath.fsum(high for _, high in table) - missing
         assert mpmath.fsum(p for ranks, p in exact.items() if not inside[ranks]) * most <= missing
         assert table[-1] == (0, 0)  # a rank outside of the window is never certain
+        outside = next(k for k in range(25) if k not in within[-1])
+        assert {low for low, _ in chain.runs(len(levels), outside)} == {0}  # nor is anything about it
 
 
 def test_places_are_uniform_in_their_region_and_increase():

@@ -191,7 +191,8 @@ class Bounds:
         return low, high
 
     def lengths_at(self, step: int, rank: int) -> list[int]:
-        place = int(np.searchsorted(self.frame.ranks[step - 1], rank))
+        """Nothing, which more bits will mend, for a rank outside of the window."""
+        place = next(iter(np.flatnonzero(self.frame.ranks[step - 1] == rank)), -1)
         return [v[place - at.start] if at.start <= place < at.stop else 0 for at, v in self.lengths[step - 1]]
 
     def _entering(self, step: int) -> Whole:

@@ -20,8 +20,10 @@ _DIGITS = np.concatenate([np.arange(100, 200), np.arange(200, 500, 2), np.arange
 _DECADES = 9
 # So many multiples of a step have cells of their own.
 _MOST_MULTIPLES = 20_000
-# Of the length of a line, how much goes by orders of magnitude, down to so small a part of the largest; and its unit.
-_MAGNITUDES, _SMALL, _UNIT = 0.3, 1e-5, 2.0**-40
+# Of the length of a line, how much goes by orders of magnitude, and its unit. Sizes end at a part of the larger bound, which is
+# larger where zero is inside: numbers around it are no more likely than others.
+_MAGNITUDES, _UNIT = 0.3, 2.0**-40
+_LEAST_OF_ONE_SIGN, _LEAST_OF_BOTH = 1e-7, 1e-3
 
 
 class ValueGrid:
@@ -81,7 +83,9 @@ class ValueGrid:
         """Of the cells, in units of 2**-40 of the line; a point is as long as the halves of its gaps."""
         if not self.gaps:
             return np.ones(self.cells, dtype=np.int64)
-        apart, least = np.diff(self.points), max(abs(self.low), abs(self.high)) * _SMALL
+        both = self.low < 0.0 < self.high
+        least = max(abs(self.low), abs(self.high)) * (_LEAST_OF_BOTH if both else _LEAST_OF_ONE_SIGN)
+        apart = np.diff(self.points)
         sizes = np.diff(np.sign(self.points) * np.log1p(np.abs(self.points) / least))
         apart = (1.0 - _MAGNITUDES) * apart / apart.sum() + _MAGNITUDES * sizes / sizes.sum()
         padded = np.concatenate([[0.0], apart, [0.0]])
