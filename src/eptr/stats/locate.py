@@ -42,14 +42,20 @@ class Located:
 
 def locate(rows: Rows, bounds: Array, spending: Portion) -> Located:
     """The columns of a table; spreads are those of normal columns with the same quartiles, or larger."""
-    width, every = bounds[:, 1] - bounds[:, 0], np.arange(rows.n_features)
-    middles, spreads, spent = _search(rows, bounds, spending)
-    last = ONE_TAIL if len(every) == 1 else _enough(rows, spending, *MANY_TAILS)
-    looks = look_at_columns(rows, every, middles, spreads * _unit(rows, spending, last), bounds, spending, last)
-    middles, spreads = _quartiles(looks)
-    spreads = np.maximum(spreads, [max(look.spread(rows.n), w * _FINEST) for look, w in zip(looks, width, strict=True)])
+    width, one = bounds[:, 1] - bounds[:, 0], rows.n_features == 1
+    # Where all numbers have one sign their size is told at once; else cells near 0 would divide what lies around it.
+    one_sign = (bounds[:, 0] >= 0.0) | (bounds[:, 1] <= 0.0)
+    middles, units = np.clip(0.0, bounds[:, 0], bounds[:, 1]), width * np.where(one_sign, _FINEST, 1.0 / 32.0)
+    share = SEARCH if one else _enough(rows, spending, *MANY_SEARCH)
+    found = _search(rows, bounds, spending, middles, units, share, MOST)
+    # The look at tails is a search, too: a column that noise had misplaced is found again for its part of the cost.
+    last = ONE_TAIL if one else _enough(rows, spending, *MANY_TAILS)
+    units = found.spreads * _unit(rows, spending, last)
+    again = _search(rows, bounds, spending, found.middles, units, last, 1 if one else MOST)
+    looks = again.looks
+    spreads = np.maximum(again.spreads, [look.spread(rows.n) for look in looks])
     spreads = _alike(spreads / width, 4.0 * looks[0].sd / rows.n) * width
-    return Located(middles, spreads, looks, spent + last)
+    return Located(again.middles, spreads, looks, found.share + again.share)
 
 
 def locate_norms(rows: Rows, norms: Any, most: float, spending: Portion) -> Look:
@@ -59,25 +65,27 @@ def locate_norms(rows: Rows, norms: Any, most: float, spending: Portion) -> Look
     return look_at_norms(rows, norms, float(middle), max(spread, most * _FINEST) * NORM_UNIT, most, spending, NORMS[1])
 
 
-def _search(rows: Rows, bounds: Array, spending: Portion) -> tuple[Array, Array, float]:
-    """Middles, spreads and what they cost. Looks around what was seen before, the first around 0, at what is still too coarse."""
-    width, middles = bounds[:, 1] - bounds[:, 0], np.clip(0.0, bounds[:, 0], bounds[:, 1])
-    # Where all numbers have one sign their size is told at once; else cells near 0 would divide what lies around it.
-    units = width * np.where((bounds[:, 0] >= 0.0) | (bounds[:, 1] <= 0.0), _FINEST, 1.0 / 32.0)
-    share = SEARCH if rows.n_features == 1 else _enough(rows, spending, *MANY_SEARCH)
-    wanted, spreads, spent, which = _unit(rows, spending, share), units.copy(), 0.0, np.arange(rows.n_features)
-    for _ in range(MOST):
+def _search(
+    rows: Rows, bounds: Array, spending: Portion, middles: Array, units: Array, share: float, most: int
+) -> Located:
+    """Looks around what was seen before, at columns of which the cells are still too coarse."""
+    least = (bounds[:, 1] - bounds[:, 0]) * _FINEST
+    middles, spreads, spent, wanted = middles.copy(), units.copy(), 0.0, _unit(rows, spending, share)
+    which, looks = np.arange(rows.n_features), [Look(np.zeros(2), 1.0, 0.0, 1.0, (0.0, 1.0))] * rows.n_features
+    for _ in range(most):
         part = share * len(which) / rows.n_features
-        looks = look_at_columns(rows, which, middles[which], units[which], bounds[which], spending, part)
+        seen = look_at_columns(rows, which, middles[which], units[which], bounds[which], spending, part)
         spent += part
-        middles[which], spreads[which] = _quartiles(looks)
-        spreads = np.maximum(spreads, width * _FINEST)
+        middles[which], spreads[which] = _quartiles(seen)
+        spreads = np.maximum(spreads, least)
+        for j, look in zip(which, seen, strict=True):
+            looks[j] = look
+        cells = np.array([looks[j].cell(middles[j]) for j in which])
         units = wanted * spreads
-        cells = np.array([look.cell(middles[j]) for look, j in zip(looks, which, strict=True)])
         which = which[cells > RESOLVED * wanted / UNIT * spreads[which]]
         if not len(which):
             break
-    return middles, spreads, spent
+    return Located(middles, spreads, looks, spent)
 
 
 def _quartiles(looks: list[Look]) -> tuple[Array, Array]:

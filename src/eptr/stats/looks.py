@@ -23,6 +23,8 @@ __all__ = ["Look", "Tail", "column_cells", "look_at_columns", "look_at_norms"]
 Array = NDArray[np.float64]
 # In standard deviations of the noise of a cell: what stands out beside another cell that does, and anywhere at all.
 NEXT, ALONE = 3.5, 5.0
+# What a cell must hold, in the same unit, to be worth counting among its neighbours.
+RUN = 1.5
 # Beyond the last cell that stands out, each count is this times less of the one before than that was of its own.
 FADE = 0.55
 # The mean of what lies beyond the inner end of a cell, as a share of its width: tails fall.
@@ -68,6 +70,16 @@ def fading(counts: Array, sd: float, edges: Array, fade: float = FADE) -> Tail:
     return Tail(edges, found, seen, standing)
 
 
+def _run(gains: Array) -> tuple[int, int]:
+    """Where the largest sum of neighbours begins and ends: noise far away is not worth the cells between."""
+    best, total, start, found = -math.inf, 0.0, 0, (0, 1)
+    for k, gain in enumerate(gains.tolist()):
+        start, total = (k, gain) if total <= 0.0 else (start, total + gain)
+        if total > best:
+            best, found = total, (start, k + 1)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
     """Released counts of one column in 2K cells: +-[0, u), +-[u, 3u), +-[3u, 7u), ... from ``centre``, within the bounds."""
@@ -86,14 +98,13 @@ class Look:
         return np.clip(edges, *self.bounds)
 
     def quantiles(self, levels: Any) -> Array:
-        """Of what stands out, even within cells; of the largest count if nothing does."""
-        weight = np.where(self.counts > 3.0 * self.sd, self.counts, 0.0)
-        if not weight.any():
-            weight = (self.counts == self.counts.max()).astype(float)
+        """Of the run of cells that stands out most, even within cells."""
+        first, last = _run(self.counts - RUN * self.sd)
+        weight = np.maximum(self.counts[first:last], 0.0)
         steps, edges = np.concatenate([[0.0], np.cumsum(weight)]) / weight.sum(), self.edges()
         full = np.flatnonzero(weight)  # both ends of every cell that counts: between them the function is steep
         ends = np.column_stack([full, full + 1]).ravel()
-        return np.asarray(np.interp(levels, steps[ends], edges[ends]))
+        return np.asarray(np.interp(levels, steps[ends], edges[first + ends]))
 
     def cell(self, at: float) -> float:
         """Width of the cell of a number."""
