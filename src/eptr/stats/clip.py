@@ -77,9 +77,9 @@ def _centred(look: Look, noise: float, power: int) -> Array:
     if tails[0].standing + tails[1].standing < 2:
         low, high = look.bounds
         return np.array([[0.5 * (low + high)], [0.5 * (high - low)], [0.0], [0.0]])
-    clips = np.unique(np.concatenate([tail.clips() for tail in tails]))
-    lost = tails[0].beyond(clips, power) + tails[1].beyond(clips, power)
-    k = int(np.argmin((noise * clips**power) ** 2 + FEAR * lost**2))
+    clips = np.unique(np.concatenate([tail.clips() for tail in tails]))[1:]  # the smallest may be 0
+    lost, unit = tails[0].beyond(clips, power) + tails[1].beyond(clips, power), clips[-1] ** power
+    k = int(np.argmin((noise * (clips**power / unit)) ** 2 + FEAR * (lost / unit) ** 2))
     sure, feared = (
         float(sum(tail.beyond(clips[[k]], power)[0] for tail in look.tails(fade, fade))) for fade in (FASTER, FEARED)
     )
@@ -99,9 +99,12 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, noise: f
     ends, even = spreads * radius, spreads**power * lost
     tails = [look.tails(FADE if power == 1 else FASTER) for look in found.looks]
     sides = np.array([[t.beyond(np.array([e]), power)[0] for t in pair] for pair, e in zip(tails, ends, strict=True)])
-    # What means lose is corrected where tails are seen clearly, from public numbers; elsewhere guesses would be noise.
-    beyond = (sides[:, 1] - sides[:, 0]) * found.clear if power == 1 else even
-    return np.array([middles, ends, beyond, np.hypot(np.hypot(*sides.T), even)])
+    unseen = np.hypot(np.hypot(*sides.T), even)
+    if power == 2:
+        return np.array([middles, ends, even, unseen])
+    # What means lose is corrected where tails are clear and it matters beside the noise; elsewhere guesses would be noise.
+    guess, noises = (sides[:, 1] - sides[:, 0]) * found.clear, noise * ends
+    return np.array([middles, ends, guess * guess**2 / (guess**2 + (0.5 * noises) ** 2), unseen])
 
 
 def clip_norms(look: Look, noise: float, power: int, parts: float) -> tuple[float, float]:

@@ -43,12 +43,13 @@ class Tail:
 
     def clips(self) -> Array:
         """Where to clip: at the ends of cells, and at three places within each."""
-        inner, ratio = self.edges[1:-1], self.edges[2:] / self.edges[1:-1]
-        return np.unique(np.concatenate([self.edges[1:], *(inner * ratio**part for part in (0.25, 0.5, 0.75))]))
+        inner, outer = np.maximum(self.edges[1:-1], 1e-200), np.maximum(self.edges[2:], 1e-200)
+        found = np.concatenate([self.edges[1:], *(inner ** (1.0 - part) * outer**part for part in (0.25, 0.5, 0.75))])
+        return np.unique(np.clip(found, 0.0, self.edges[-1]))
 
     def lengths(self) -> Array:
         """How fast the density falls within each cell: the length of an exponential that leads there from the cell before."""
-        widths = np.maximum(np.diff(self.edges), 1e-300)
+        widths = np.maximum(np.diff(self.edges), 1e-200)
         density = np.maximum(self.counts, 1e-9) / widths
         falls = np.log(density[:-1] / density[1:])
         between = 0.5 * (widths[:-1] + widths[1:])
@@ -117,11 +118,9 @@ class Look:
     def quantiles(self, levels: Any) -> Array:
         """Of the run of cells that stands out most, even within cells."""
         first, last = _run(self.counts - RUN * self.sd)
-        weight = np.maximum(self.counts[first:last], 0.0)
+        weight = np.maximum(self.counts[first:last], 1e-9)
         steps, edges = np.concatenate([[0.0], np.cumsum(weight)]) / weight.sum(), self.edges()
-        full = np.flatnonzero(weight)  # both ends of every cell that counts: between them the function is steep
-        ends = np.column_stack([full, full + 1]).ravel()
-        return np.asarray(np.interp(levels, steps[ends], edges[first + ends]))
+        return np.asarray(np.interp(levels, steps, edges[first : last + 1]))
 
     def cell(self, at: float) -> float:
         """Width of the cell of a number."""
