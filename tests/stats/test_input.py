@@ -149,3 +149,29 @@ def test_a_seed_warns():
         warnings.simplefilter("error")
         with pytest.raises(eptr.NotPrivateWarning):
             stats.mean(X, (-9, 9), epsilon=1.0, random_state=0)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_no_table_breaks_a_statistic_or_makes_it_warn(seed):
+    """Few rows, constant or wild ones, most of them dropped, bounds of any size, budgets of any size: finite answers."""
+    rng = np.random.default_rng(seed)
+    n, width = rng.choice([1, 2, 3, 10, 60, 400]), rng.choice([1e-90, 1e-3, 1.0, 1e6, 1e90])
+    low = rng.choice([0.0, 0.0, -0.5, 5.0, 1e6]) * width
+    kinds = [
+        rng.random((n, 3)),
+        np.zeros((n, 3)),
+        1e6 * rng.normal(size=(n, 3)),
+        np.full((n, 3), 0.5),
+        1e-9 * rng.random((n, 3)),
+    ]
+    x = low + width * kinds[rng.integers(len(kinds))]
+    x[rng.random(n) < rng.choice([0.0, 0.7])] = np.nan
+    shared = {"epsilon": rng.choice([1e-3, 0.1, 1.0, 50.0]), "invalid": "drop", "random_state": seed}
+    shared["neighbours"] = rng.choice(["replace-one", "zero-out"])
+    bounds = (low, low + width)
+    groups = {"by": rng.choice(["no", "yes"], size=n).astype(object), "levels": ["no", "yes"]}
+    answers = [f(x, bounds, **shared) for f in (stats.mean, stats.std, stats.covariance, stats.correlation)]
+    answers += [f(x[:, 0], bounds, **shared, **groups) for f in (stats.mean, stats.variance)]
+    for answer in answers:
+        for numbers in (answer.value, answer.low, answer.high):
+            assert np.all(np.isfinite(numbers))

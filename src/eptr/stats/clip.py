@@ -24,8 +24,9 @@ __all__ = ["Clip", "clip_columns", "clip_norms"]
 Array = NDArray[np.float64]
 # A guess of what lies beyond is corrected; so much of its square is feared to be left.
 FEAR = 0.5
-# Tails that fade more slowly and faster: how uncertain a guess is, and what squares, which weigh tails more, may count on.
-SLOWER, FASTER = 0.8, 0.3
+# Other tails, to say how uncertain a guess is: of means one that fades more slowly; squares, which weigh tails more, count on one
+# that fades faster, and fear one between.
+SLOWER, FASTER, FEARED = 0.8, 0.3, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def _interval(look: Look, noise: float, power: int) -> Array:
     risk = (0.5 * noise * np.add.outer(*ends)) ** 2 + FEAR * np.add.outer(lost[0] ** 2, lost[1] ** 2)
     at = np.unravel_index(np.argmin(risk), risk.shape)
     below, above = (float(end[k]) for end, k in zip(ends, at, strict=True))
-    slower = [tail.beyond(end[[k]])[0] for tail, end, k in zip(look.tails(SLOWER), ends, at, strict=True)]
+    slower = [tail.beyond(end[[k]])[0] for tail, end, k in zip(look.tails(SLOWER, SLOWER), ends, at, strict=True)]
     guess = np.array([lost[0][at[0]], lost[1][at[1]]])
     unseen = float(np.hypot(*np.maximum(guess, np.array(slower) - guess)))
     return np.array([[look.centre + 0.5 * (above - below)], [0.5 * (above + below)], [guess[1] - guess[0]], [unseen]])
@@ -76,11 +77,13 @@ def _centred(look: Look, noise: float, power: int) -> Array:
     if tails[0].standing + tails[1].standing < 2:
         low, high = look.bounds
         return np.array([[0.5 * (low + high)], [0.5 * (high - low)], [0.0], [0.0]])
-    clips = np.unique(np.concatenate([tail.clips() for tail in tails]))
-    lost = tails[0].beyond(clips, power) + tails[1].beyond(clips, power)
-    k = int(np.argmin((noise * clips**power) ** 2 + FEAR * lost**2))
-    sure = float(sum(tail.beyond(clips[[k]], power)[0] for tail in look.tails(FASTER)))
-    return np.array([[look.centre], [clips[k]], [sure], [max(sure, lost[k] - sure)]])
+    clips = np.unique(np.concatenate([tail.clips() for tail in tails]))[1:]  # the smallest may be 0
+    lost, unit = tails[0].beyond(clips, power) + tails[1].beyond(clips, power), clips[-1] ** power
+    k = int(np.argmin((noise * (clips**power / unit)) ** 2 + FEAR * (lost / unit) ** 2))
+    sure, feared = (
+        float(sum(tail.beyond(clips[[k]], power)[0] for tail in look.tails(fade, fade))) for fade in (FASTER, FEARED)
+    )
+    return np.array([[look.centre], [clips[k]], [sure], [max(sure, feared - sure)]])
 
 
 def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, noise: float, power: int) -> Array:
@@ -96,8 +99,12 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, noise: f
     ends, even = spreads * radius, spreads**power * lost
     tails = [look.tails(FADE if power == 1 else FASTER) for look in found.looks]
     sides = np.array([[t.beyond(np.array([e]), power)[0] for t in pair] for pair, e in zip(tails, ends, strict=True)])
-    # Which way the long rows point, nobody has seen.
-    return np.array([middles, ends, np.zeros(d) if power == 1 else even, np.hypot(np.hypot(*sides.T), even)])
+    unseen = np.hypot(np.hypot(*sides.T), even)
+    if power == 2:
+        return np.array([middles, ends, even, unseen])
+    # What means lose is corrected where tails are clear and it matters beside the noise; elsewhere guesses would be noise.
+    guess, noises = (sides[:, 1] - sides[:, 0]) * found.clear, noise * ends
+    return np.array([middles, ends, guess * guess**2 / (guess**2 + (0.5 * noises) ** 2), unseen])
 
 
 def clip_norms(look: Look, noise: float, power: int, parts: float) -> tuple[float, float]:

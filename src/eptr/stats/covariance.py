@@ -145,9 +145,11 @@ class _Covariances:
 
 def _errors(back: Array, error: Array) -> Array:
     """Of back A back', where the entries of A on and above the diagonal err independently."""
+    unit = max(float(np.max(np.abs(back))), 1e-100)  # fourth powers of it might overflow
+    back = back / unit
     cross = np.einsum("ia,jb->ijab", back, back)
     pairs = (cross + np.swapaxes(cross, 2, 3)) ** 2 * np.triu(error**2, 1)
-    return np.asarray(np.sqrt(pairs.sum(axis=(2, 3)) + (back**2 * np.diag(error) ** 2) @ (back**2).T))
+    return np.asarray(unit**2 * np.sqrt(pairs.sum(axis=(2, 3)) + (back**2 * np.diag(error) ** 2) @ (back**2).T))
 
 
 def _scaled(matrices: Array) -> Array:

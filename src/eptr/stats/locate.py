@@ -38,6 +38,7 @@ class Located:
     spreads: Array
     looks: list[Look]
     share: float
+    clear: bool  # whether noise allows cells of a third of the spread
 
 
 def locate(rows: Rows, bounds: Array, spending: Portion) -> Located:
@@ -55,7 +56,7 @@ def locate(rows: Rows, bounds: Array, spending: Portion) -> Located:
     looks = again.looks
     spreads = np.maximum(again.spreads, [look.spread(rows.n) for look in looks])
     spreads = _alike(spreads / width, 4.0 * looks[0].sd / rows.n) * width
-    return Located(again.middles, spreads, looks, found.share + again.share)
+    return Located(again.middles, spreads, looks, found.share + again.share, again.clear)
 
 
 def locate_norms(rows: Rows, norms: Any, most: float, spending: Portion) -> Look:
@@ -85,7 +86,7 @@ def _search(
         which = which[cells > RESOLVED * wanted / UNIT * spreads[which]]
         if not len(which):
             break
-    return Located(middles, spreads, looks, spent)
+    return Located(middles, spreads, looks, spent, wanted == UNIT)
 
 
 def _quartiles(looks: list[Look]) -> tuple[Array, Array]:

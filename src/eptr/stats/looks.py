@@ -25,8 +25,9 @@ Array = NDArray[np.float64]
 NEXT, ALONE = 3.5, 5.0
 # What a cell must hold, in the same unit, to be worth counting among its neighbours.
 RUN = 1.5
-# Beyond the last cell that stands out, each count is this times less of the one before than that was of its own.
-FADE = 0.55
+# Beyond the last cell that stands out, each count is this times less of the one before than that was of its own, or less if
+# that is seen, down to a limit: values that are counts have gaps.
+FADE, FASTEST = 0.55, 0.2
 # The mean of what lies beyond the inner end of a cell, as a share of its width: tails fall.
 WITHIN = 0.37
 
@@ -42,26 +43,43 @@ class Tail:
 
     def clips(self) -> Array:
         """Where to clip: at the ends of cells, and at three places within each."""
-        inner, ratio = self.edges[1:-1], self.edges[2:] / self.edges[1:-1]
-        return np.unique(np.concatenate([self.edges[1:], *(inner * ratio**part for part in (0.25, 0.5, 0.75))]))
+        inner, outer = np.maximum(self.edges[1:-1], 1e-200), np.maximum(self.edges[2:], 1e-200)
+        found = np.concatenate([self.edges[1:], *(inner ** (1.0 - part) * outer**part for part in (0.25, 0.5, 0.75))])
+        return np.unique(np.clip(found, 0.0, self.edges[-1]))
+
+    def lengths(self) -> Array:
+        """How fast the density falls within each cell: the length of an exponential that leads there from the cell before."""
+        widths = np.maximum(np.diff(self.edges), 1e-200)
+        density = np.maximum(self.counts, 1e-9) / widths
+        falls = np.log(density[:-1] / density[1:])
+        between = 0.5 * (widths[:-1] + widths[1:])
+        found = np.append(4.0 * widths[0], between / np.maximum(falls, 0.25 * between / widths[1:]))
+        return np.asarray(np.maximum(found, 0.02 * widths))
 
     def beyond(self, clips: Array, power: int = 1, start: float = 0.0) -> Array:
         """Sum over the rows of what (``start`` + x)^``power`` has beyond each clip, as guessed."""
-        low, high = np.maximum(self.edges[:-1], clips[:, None]), np.maximum(self.edges[1:], clips[:, None])
-        widths = np.maximum(np.diff(self.edges), 1e-300)
-        share = ((high - low) / widths) ** np.where(low > self.edges[:-1], 2.0, 1.0)  # of a cell that the clip divides
-        typical, clip = start + low + WITHIN * (high - low), start + clips[:, None]
-        return np.asarray((self.counts * share * (typical**power - clip**power)).sum(axis=1))
+        low, length = self.edges[:-1], self.lengths()
+        left = np.maximum(self.edges[1:] - np.maximum(low, clips[:, None]), 0.0)  # of each cell, beyond each clip
+        above = self.edges[1:] - left - low
+        whole, rest = -np.expm1(-np.diff(self.edges) / length), -np.expm1(-left / length)
+        share = np.exp(-above / length) * rest / np.maximum(whole, 1e-300)
+        typical = low + above + length - left * np.exp(-left / length) / np.maximum(rest, 1e-300)
+        clip = start + clips[:, None]
+        found = self.counts * share * ((start + typical) ** power - clip**power)
+        return np.asarray(np.where(left > 0.0, found, 0.0).sum(axis=1))
 
 
-def fading(counts: Array, sd: float, edges: Array, fade: float = FADE) -> Tail:
+def fading(counts: Array, sd: float, edges: Array, fade: float, fastest: float) -> Tail:
     """The counts of one side, outward, with what cannot be told from noise replaced by a tail that fades."""
     seen = standing = 0
     for k, count in enumerate(counts):
         if count > ALONE * sd or (count > NEXT * sd and seen == k):
             seen, standing = k + 1, standing + 1
     found = np.maximum(counts, 0.0)
-    ratio = min(max(found[seen - 1] / max(found[seen - 2], sd), 0.05), 0.9) if seen > 1 else 0.3 * seen
+    ratios = found[1:seen] / np.maximum(found[: max(seen - 1, 0)], sd)
+    ratio = min(max(float(ratios[-1]), 0.01), 0.9) if seen > 1 else 0.3 * seen
+    if seen > 2:  # as fast as it is seen to fade, if that is faster
+        fade = min(fade, max(float(ratios[-1] / max(ratios[-2], 1e-9)), fastest))
     for k in range(seen, len(counts)):
         ratio *= fade
         guess = ratio * found[k - 1] if k else 0.0
@@ -100,11 +118,9 @@ class Look:
     def quantiles(self, levels: Any) -> Array:
         """Of the run of cells that stands out most, even within cells."""
         first, last = _run(self.counts - RUN * self.sd)
-        weight = np.maximum(self.counts[first:last], 0.0)
+        weight = np.maximum(self.counts[first:last], 1e-9)
         steps, edges = np.concatenate([[0.0], np.cumsum(weight)]) / weight.sum(), self.edges()
-        full = np.flatnonzero(weight)  # both ends of every cell that counts: between them the function is steep
-        ends = np.column_stack([full, full + 1]).ravel()
-        return np.asarray(np.interp(levels, steps[ends], edges[first + ends]))
+        return np.asarray(np.interp(levels, steps, edges[first : last + 1]))
 
     def cell(self, at: float) -> float:
         """Width of the cell of a number."""
@@ -122,11 +138,11 @@ class Look:
         middle = np.concatenate([sign * (e[:-1] + WITHIN * np.diff(e)) for _, e, sign in sides])
         return math.sqrt(max(float(np.cov(middle, aweights=weight, ddof=0)), 0.0))
 
-    def tails(self, fade: float = FADE) -> tuple[Tail, Tail]:
+    def tails(self, fade: float = FADE, fastest: float = FASTEST) -> tuple[Tail, Tail]:
         """Below the centre and above it."""
         half, edges = len(self.counts) // 2, np.abs(self.edges() - self.centre)
-        below = fading(self.counts[:half][::-1], self.sd, edges[: half + 1][::-1], fade)
-        return below, fading(self.counts[half:], self.sd, edges[half:], fade)
+        below = fading(self.counts[:half][::-1], self.sd, edges[: half + 1][::-1], fade, fastest)
+        return below, fading(self.counts[half:], self.sd, edges[half:], fade, fastest)
 
 
 def column_cells(columns: int) -> Shape:
