@@ -24,6 +24,8 @@ from .unit import Unit
 __all__ = ["Line", "joint_places", "joint_ranks", "rank_sensitivity", "rows_wanted"]
 
 Enclosure = tuple[int, int]
+# Powers of exp(-rate) come from a table of so many, and one of every so-many-th.
+_BLOCK = 1024
 Whole = Any  # arrays of Python's whole numbers, which have no largest one
 
 
@@ -94,9 +96,11 @@ class Frame:
         self.reach = math.ceil(Fraction(7 * (bits + 8 * len(self.centres)), 10) / rate + excess)
         windows = [(max(0, c - self.reach), min(line.count, c + self.reach)) for c in self.centres]
         self.complete = all(last - first == line.count for first, last in windows)
-        size = min(2 * self.reach, line.count + math.ceil(max(wanted))) + 8
-        self.powers = exponentials(rate, size, bits)
-        self.powers.append((0, self.powers[-1][1]))  # of anything larger
+        most = min(2 * self.reach, line.count + math.ceil(max(wanted))) + 8
+        self.powers = exponentials(rate, min(_BLOCK, most), bits)
+        self.blocks = exponentials(rate * _BLOCK, most // _BLOCK + 1, bits)
+        for table in (self.powers, self.blocks):
+            table.append((0, table[-1][1]))  # of anything larger
         self.ranks, borders = zip(*(line.regions(*window) for window in windows), strict=True)
         self.measures = [np.diff(_whole(row)) for row in borders]
         self.unit = max(max(measures, default=0) for measures in self.measures).bit_length()
@@ -149,7 +153,7 @@ class Bounds:
 
     def __init__(self, frame: Frame, side: int, shifts: list[int] | None) -> None:
         self.frame, self.side, self.bits = frame, side, frame.bits
-        self.powers = _whole([power[side] for power in frame.powers])
+        self.powers, self.blocks = (_whole([power[side] for power in table]) for table in (frame.powers, frame.blocks))
         self.sums: list[Whole] = []
         self.lengths: list[list[tuple[slice, Whole]]] = []  # the sums, by how many quantiles share the last region
         self.lost: list[int] = []  # above the weight of longer runs, which are not followed
@@ -174,15 +178,20 @@ class Bounds:
 
     def power(self, exponent: Any) -> Whole:
         """exp(-rate exponent)."""
-        return self.powers[np.minimum(exponent, len(self.powers) - 1)]
+        block, rest = np.divmod(exponent, _BLOCK)
+        large, small = (t[np.minimum(i, len(t) - 1)] for t, i in ((self.blocks, block), (self.powers, rest)))
+        return self._up(large * small)
+
+    def _up(self, product: Any) -> Whole:
+        """A product of two bounds as a bound, without a minus."""
+        return -(-product >> self.bits) if self.side else product >> self.bits
 
     def kernel(self, rows: Any, wanted: Fraction) -> Whole:
         """exp(-rate |rows - wanted|)."""
         whole = math.floor(wanted)
         below, above = self._parts(wanted)
         first = np.where(rows <= whole, _whole([below]), _whole([above]))
-        product = first * self.power(np.where(rows <= whole, whole - rows, rows - whole - 1))
-        return -(-product >> self.bits) if self.side else product >> self.bits
+        return self._up(first * self.power(np.where(rows <= whole, whole - rows, rows - whole - 1)))
 
     def _parts(self, wanted: Fraction) -> tuple[int, int]:
         """exp(-rate x) for the parts of a row below and above ``wanted``."""
