@@ -36,8 +36,8 @@ def rival(entrant, **more):
 
 
 # Name, model, and what its noisy sums are of, in order, by the initials of their contributions (n is 120). Of least squares:
-# steps with the number of rows they clip; or steps, sizes of gradients, and two passes in bands.
-FEW, BANDED = "(BI){20}", "B{4,7}CB{4,}"
+# steps with the number of rows they clip, and the last one's slope; or steps, sizes of gradients, and two passes in bands.
+FEW, BANDED = "(BI){20}I", "B{4,7}CB{4,}"
 REFINED = {
     "linear": (eptr.LinearRegression(1.0, 1e-3, **LINEAR), f"OII{FEW}O"),
     "linear, banded": (eptr.LinearRegression(200.0, 1e-3, **LINEAR), f"OII{BANDED}O"),

@@ -79,8 +79,12 @@ def hostile(rng, p, entrant):
 
 # Where searched pairs stay clearly below the price of a part: how much of it one costs at least, and why not all.
 LOOSE = {
-    ("LinearRegression-refined", "Box"): 0.5,  # a row seldom adds to both sums; the far corner has a test of its own
+    (
+        "LinearRegression-refined",
+        "Interval",
+    ): 0.5,  # the slope: the longest row would have to be the one that is not cut
     ("AdaSSP-repaired", "Shape"): 0.5,  # the least eigenvalue: the row would have to be all there is in a direction
+    ("BoostedAdaSSP-repaired", "Shape"): 0.5,
     ("AdaSSP-literature", "Shape"): 0.5,  # and published noise, wider than the Gram matrix needs
     ("DPGD-repaired", "Shape"): 0.75,  # a gradient is largest where a row meets the released coefficients
     ("DPGD-literature", "Shape"): 0.75,

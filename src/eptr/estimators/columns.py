@@ -40,17 +40,17 @@ class Columns:
 
 
 class Standardised:
-    """Rows seen through Columns, with y moved by ``y_centre`` and kept within ``y_half`` of it."""
+    """Rows seen through Columns, with y moved by ``y_centre``."""
 
-    def __init__(self, rows: Rows, columns: Columns | None, y_centre: float, y_limit: float) -> None:
+    def __init__(self, rows: Rows, columns: Columns | None, y_centre: float) -> None:
         self.rows, self.columns, self.n, self.n_features = rows, columns, rows.n, rows.n_features
-        self.y_centre, self.y_limit = y_centre, y_limit
+        self.y_centre = y_centre
 
     def check(self) -> None:
         self.rows.check()
 
     def sum(self, fn: RowFunction) -> tuple[Array, ...]:
-        columns, y_centre, y_limit = self.columns, self.y_centre, self.y_limit
+        columns, y_centre = self.columns, self.y_centre
         inverse = None if columns is None else 1.0 / columns.scale
 
         def seen(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
@@ -58,7 +58,7 @@ class Standardised:
             if columns is not None and inverse is not None:
                 x = xp.clip(x, like(columns.low, x), like(columns.high, x))
                 x = (x - like(columns.centre, x)) * like(inverse, x)
-            y = xp.clip(y - y_centre, -y_limit, y_limit)
+            y = y - y_centre
             if keep is not None:  # a row that is dropped is zero, whatever the centre
                 x, y = xp.where(keep[:, None], x, xp.zeros_like(x)), xp.where(keep, y, xp.zeros_like(y))
             return fn(x, y, keep)
@@ -85,7 +85,11 @@ def standardise(
         if keep is not None:
             u, beyond = xp.where(keep[:, None], u, xp.zeros_like(u)), beyond & keep
         square = toward_zero(BEND * u * u, grid)
-        return xp.sum(toward_zero(u, grid), axis=0), xp.sum(square, axis=0), xp.sum(xp.where(beyond, 1.0, 0.0))
+        return (
+            xp.sum(toward_zero(u, grid), axis=0),
+            xp.sum(square, axis=0),
+            xp.sum(xp.where(beyond, xp.ones_like(y), 0.0)),
+        )
 
     first, second, count = rows.sum(block)
     root = math.sqrt(p) * (1.0 + 1e-12)

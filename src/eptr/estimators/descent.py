@@ -85,7 +85,8 @@ def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False
     leverage = mu * math.sqrt(CURVATURE_SHARE) * n / math.sqrt(2.0 * p)
     clear = LEVERAGE * p < CURVATURE_NOISE * leverage
     leverage = max(LEVERAGE * p, CURVATURE_FINE * leverage)
-    norms, curvature = (NORMS_SHARE, CURVATURE_SHARE * (clear or symmetric)) if banded else (0.0, 0.0)
+    norms = NORMS_SHARE * (banded and not (symmetric and warm))
+    curvature = CURVATURE_SHARE * (clear or symmetric or not banded)
     track = 0.0 if banded else TRACK_SHARE
     rest = share - norms - curvature - SPREAD_SHARE - track
     count = 0 if warm else round(STEPS + STEPS_MORE * math.sqrt(few)) if banded else STEPS_NOISY
@@ -135,20 +136,20 @@ class Descent:
         matrix = self.whitening.matrix
         return Gradient(self.likelihood, self.x_bound, self.constant, matrix, matrix @ phi)
 
-    def steps(self, phi: Array, scale: float, limit: float) -> tuple[Array, float, float]:
-        """Clipped steps of length 1; the estimate, its noise, and the last length of a gradient.
+    def steps(self, phi: Array, scale: float, limit: float) -> tuple[Array, list[float], float]:
+        """Clipped steps of length 1; the estimate, the noise of every step, and the last length of a gradient.
 
         ``scale``: mean square of y. ``limit``: on |phi|. With many rows the clip follows what phi leaves of ``scale``. Where
         noise rules it follows the share of rows beyond it, which tolerates any scale (Andrew et al. 2021).
         """
-        clip, noise = math.sqrt(self.p * scale), 0.0
+        clip, noise = math.sqrt(self.p * scale), []
         each = self.plan.track / max(len(self.plan.steps), 1)
         for share in self.plan.steps:
             if self.plan.banded:
                 clip = STEP_CLIP * math.sqrt(self.p * max(scale - float(phi @ phi), 0.05 * scale))
             asks = [] if self.plan.banded else [Beyond(clip)]
             total, *beyond = self.at(phi).sums(self.rows, Bands((clip,)), *asks)
-            noise = self.spending.scale(Ball(clip), share) / self.n
+            noise.append(self.spending.scale(Ball(clip), share) / self.n)
             phi = phi + self.spending.noisy(total[0], Ball(clip), share) / self.n  # proof: step
             phi = phi * min(1.0, limit / max(float(np.linalg.norm(phi)), 1e-300))
             if beyond:
@@ -206,13 +207,10 @@ class Descent:
     def finish_symmetric(self, phi: Array, level: float) -> Solution:
         """One more pass, cut at ``level``: what is cut off cancels, if errors are symmetric. proof: bands"""
         bands, spread = Bands((level,)), Spread(level)
-        bend: Curvature | Slope = Curvature(self.plan.leverage, level) if self.plan.leverage else Slope(level)
+        bend: Any = Curvature(self.plan.leverage, level) if self.plan.leverage else Slope(level)
         (step, variance), outer, total = self.bands(phi, bands, self.plan.passes[1], spread, bend)
-        if isinstance(bend, Curvature):
-            inverse = self.inverse([bend], [total])
-        else:
-            slope = 2.0 * float(self.spending.noisy(total, bend.contributions(self.p)[0], self.plan.curvature)) / self.n
-            inverse = np.eye(self.p) / min(max(slope, SLOPE), 1.0)  # proof: curvature
+        matrix = isinstance(bend, Curvature)
+        inverse = self.inverse([bend], [total]) if matrix else np.eye(self.p) / self.slope(bend, total)
         moment = self.outer(spread, outer) / self.n
         middle = moment / self.n + float(variance[0]) * np.eye(self.p)
         square = float(np.trace(inverse @ moment @ inverse.T)) / self.p
@@ -264,14 +262,23 @@ class Descent:
             risks.append(bias + self.p * float(np.sum(variance[:kept])))
         return int(np.argmin(risks)) + 1
 
-    def rough(self, phi: Array, noise: float, clip: float) -> Solution:
-        """Too few rows for bands: what the steps found. One more pass, for the spread of the gradients."""
-        spread = Spread(2.0 * clip)
-        (total,) = self.at(phi).sums(self.rows, spread)
-        moment = self.outer(spread, total) / self.n
-        return Solution(
-            phi, moment / self.n + noise**2 * np.eye(self.p), noise, float(np.trace(moment)) / self.p, False
-        )
+    def rough(self, phi: Array, noise: list[float], clip: float) -> Solution:
+        """Too few rows for bands: what the steps found. One more pass, for the spread and slope of clipped gradients.
+
+        With slope d a step keeps 1 - d of the error before it, so the noise of earlier steps fades by that. proof: sandwich
+        """
+        spread, bend = Spread(clip), Slope(clip)
+        total, inside = self.at(phi).sums(self.rows, spread, bend)
+        slope, moment = self.slope(bend, inside), self.outer(spread, total) / self.n
+        variance = sum((1.0 - slope) ** (2 * age) * scale**2 for age, scale in enumerate(reversed(noise)))
+        covariance = moment / (slope**2 * self.n) + variance * np.eye(self.p)
+        square = float(np.trace(moment)) / (slope**2 * self.p)
+        return Solution(phi, covariance, math.sqrt(variance), square, False)
+
+    def slope(self, bend: Slope, total: Array) -> float:
+        """The mean derivative of a clipped step. proof: curvature"""
+        released = float(self.spending.noisy(total, bend.contributions(self.p)[0], self.plan.curvature))
+        return min(max(2.0 * released / self.n, SLOPE), 1.0)
 
 
 def levels(tail: Tail, outside: float, n: int) -> tuple[float, ...]:

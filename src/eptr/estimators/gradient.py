@@ -223,10 +223,11 @@ class Gradient:
 
     def sums(self, rows: Rows, *asks: Ask) -> tuple[Array, ...]:
         """One pass over the rows for all that is asked."""
+        n = rows.n  # what travels to the rows must not hold them
 
         def pass_(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
             block = self.block(x, y, keep)
-            return tuple(ask(block, rows.n) for ask in asks)
+            return tuple(ask(block, n) for ask in asks)
 
         return rows.sum(pass_)
 

@@ -16,7 +16,8 @@ __all__ = ["RATIO", "Tail"]
 
 Array = NDArray[np.float64]
 RATIO = math.sqrt(2.0)  # of the ends of a cell
-SEEN = 3.0  # standard deviations at which one, two or three cells together are more than noise
+SEEN = 4.0  # standard deviations at which one, two or three cells together are more than noise
+CLEAR = 10.0  # and at which a cell is taken as it is
 BEFORE = 6  # cells before the last visible one that the curve must follow ...
 MISFIT = 0.1  # ... up to this much of a count
 SLOPES = np.linspace(-3.0, 0.3, 34)
@@ -47,7 +48,8 @@ class Tail:
         misfit = np.sum(weight * (here - sizes[..., None] * curves) ** 2, -1)
         best = np.unravel_index(int(np.argmin(misfit)), misfit.shape)
         self.edges, self.middle = edges, edges / math.sqrt(RATIO)
-        self.counts = np.concatenate([np.maximum(counts[:start], 0.0), sizes[best] * curves[best]])
+        curve = np.concatenate([np.maximum(counts[:start], 0.0), sizes[best] * curves[best]])
+        self.counts = np.where(counts > CLEAR * noise, counts, curve)
 
     def level(self, outside: float) -> float:
         """The size that ``outside`` rows exceed."""

@@ -67,7 +67,7 @@ def moments(
         beyond = abs(y) > y_bound
         if factors is not None:
             beyond = beyond | (factors < 1.0)
-        return z.T @ z, z.T @ side, side.T @ side, xp.sum(xp.where(beyond, 1.0, 0.0))
+        return z.T @ z, z.T @ side, side.T @ side, xp.sum(xp.where(beyond, xp.ones_like(y), 0.0))
 
     gram, side, rest, *outside = rows.sum(block)  # in units of the grids: whole numbers
     cross = side[:, 0]

@@ -94,10 +94,10 @@ class Refined(NoisySums):
         if public.y_range is not None:
             public = replace(public, y_bound=max(high - centre, centre - low))
         if columns is not None or public.y_range is not None:
-            limit = public.y_bound * (1.0 if public.y_range is not None else REACH)
-            seen = Standardised(rows, columns, centre, limit)
+            seen = Standardised(rows, columns, centre)
+        reach = REACH if public.y_range is None else 1.0  # values beyond a range are moved to its edge
         solution, whitening, unknown, outside = descend(
-            seen, public, left, symmetric=public.symmetric, count=columns is None
+            seen, public, left, symmetric=public.symmetric, reach=reach, count=columns is None
         )
         return _report(solution, whitening, unknown, columns, centre, outside, public, stated)
 
@@ -113,12 +113,12 @@ def _bought(rows: Rows, public: LeastSquares, spending: Spending) -> tuple[Least
 
 
 def descend(
-    rows: Rows, public: Problem, spending: Portion, *, symmetric: bool, count: bool = False
+    rows: Rows, public: Problem, spending: Portion, *, symmetric: bool, reach: float = REACH, count: bool = False
 ) -> tuple[Solution, Whitening, NDArray[np.bool_], float]:
-    """From rows of about unit size to a solution in whitened coordinates."""
+    """From rows of about unit size to a solution in whitened coordinates; y is seen up to ``reach`` times its bound."""
     n, p, bound = rows.n, public.numbers, public.y_bound
     mu = _effective(spending.mu, spending.unit)
-    warm = math.sqrt(n) * mu > WARM
+    warm = math.sqrt(n) * mu > WARM and schedule(n, p, mu, 1.0).banded
     outer = Outer(public.radius, p)
     # For columns of unit size; the largest eigenvalue of the noise is about sd sqrt(2p).
     wanted = (spending.scale(outer, 1.0) * math.sqrt(2.0 * p) / (GRAM_NOISE * n)) ** 2
@@ -140,7 +140,7 @@ def descend(
 
     whitening = whiten(gram, spending.scale(outer, gram_share), n)
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
-    descent = Descent(Squares(REACH * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest)
+    descent = Descent(Squares(reach * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest)
     phi = np.zeros(p)
     if warm:  # clear data: start from the noisy normal equations instead of from zero
         products = Ball(public.radius * bound)

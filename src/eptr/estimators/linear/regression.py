@@ -182,5 +182,9 @@ class LinearRegression(LinearModel):
                 f"strategy={self.release_.strategy!r} releases neither X'X nor a residual variance, so there are no "
                 "standard errors; use strategy='refined', which pays for them inside its budget."
             )
+        if fitted.centre is None:
+            raise InputError(
+                "this model was fitted by an older version, whose intervals did not hold for skewed outcomes; fit again."
+            )
         names = list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(len(fitted.coef))]))
         return summarise([*names, "(Intercept)"] if self.fit_intercept else names, fitted, level, self.release_)
