@@ -179,7 +179,7 @@ def _covariances(asked: Asked) -> _Covariances:
     last = _products(rows, whitened, radius, drop, spending, left)
     matrix = (radius**2 * last.centred() + np.eye(d) * lost / last.n) * (last.n / max(last.n - 1.0, 1.0))
     values, vectors = np.linalg.eigh(matrix)
-    values = np.maximum(values, 1e-12 * max(float(values[-1]), 1e-300))
+    values = np.maximum(values, 1e-3 * radius**2 * last.noise)
     matrix, back = (vectors * values) @ vectors.T, found.spreads[:, None] * np.linalg.inv(whitened.matrix)
     # Fourth moments against those of normal rows, drawn together as far as noise explains that they differ.
     normal = np.outer(np.diag(matrix), np.diag(matrix)) + 2.0 * matrix**2
