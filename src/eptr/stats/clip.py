@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.namespace import squares
-from .locate import NORMS, Located, locate, locate_norms
+from .locate import Located, locate, locate_norms
 from .looks import FADE, Look
 from .moments import Weights
 
@@ -43,15 +43,12 @@ class Clip:
 def clip_columns(rows: Rows, bounds: Array, spending: Portion, weights: Weights, power: int = 1) -> Clip:
     """From bounds that may be wide to a ball that holds most rows, for sums of x^``power``."""
     found = locate(rows, bounds, spending)
-    many = rows.n_features > 1
-    left = 1.0 - found.share - sum(NORMS) * many
-    noise = spending.scale(weights.contribution(rows.n_features, rows.n), left)
-    noise /= weights.mean if power == 1 else weights.square
-    if many:
-        clip = _ball(rows, bounds, spending, found, noise, power)
-    else:
-        clip = (_interval if power == 1 else _centred)(found.looks[0], noise, power)
-    centre, scale, beyond, unseen = clip
+    shape, weight = weights.contribution(rows.n_features, rows.n), weights.mean if power == 1 else weights.square
+    if rows.n_features > 1:
+        return _ball(rows, bounds, spending, found, shape, weight, power)
+    left = 1.0 - found.share
+    noise = spending.scale(shape, left) / weight
+    centre, scale, beyond, unseen = (_interval if power == 1 else _centred)(found.looks[0], noise, power)
     return Clip(centre, scale, beyond, unseen, left)
 
 
@@ -86,25 +83,27 @@ def _centred(look: Look, noise: float, power: int) -> Array:
     return np.array([[look.centre], [clips[k]], [sure], [max(sure, feared - sure)]])
 
 
-def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, noise: float, power: int) -> Array:
+def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, shape: Any, weight: float, power: int) -> Clip:
     """Around the middles, in units of the columns' spreads."""
     d, middles, spreads = rows.n_features, found.middles, found.spreads
 
     def norms(x: Any) -> Any:
         return np.sqrt(squares((x - middles) * (1.0 / spreads), 1))[:, None]
 
+    look, spent = locate_norms(rows, norms, math.hypot(*(np.diff(bounds)[:, 0] / spreads)), spending)
+    left = 1.0 - found.share - spent
+    noise = spending.scale(shape, left) / weight
     # Of a mean, rows that are too long may all point the same way; of squares, they are shared out evenly.
-    look = locate_norms(rows, norms, math.hypot(*(np.diff(bounds)[:, 0] / spreads)), spending)
     radius, lost = clip_norms(look, noise, power, math.sqrt(d) if power == 1 else d)
     ends, even = spreads * radius, spreads**power * lost
     tails = [look.tails(FADE if power == 1 else FASTER) for look in found.looks]
     sides = np.array([[t.beyond(np.array([e]), power)[0] for t in pair] for pair, e in zip(tails, ends, strict=True)])
     unseen = np.hypot(np.hypot(*sides.T), even)
     if power == 2:
-        return np.array([middles, ends, even, unseen])
+        return Clip(middles, ends, even, unseen, left)
     # What means lose is corrected where tails are clear and it matters beside the noise; elsewhere guesses would be noise.
     guess, noises = (sides[:, 1] - sides[:, 0]) * found.clear, noise * ends
-    return np.array([middles, ends, guess * guess**2 / (guess**2 + (0.5 * noises) ** 2), unseen])
+    return Clip(middles, ends, guess * guess**2 / (guess**2 + (0.5 * noises) ** 2), unseen, left)
 
 
 def clip_norms(look: Look, noise: float, power: int, parts: float) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from ..rows.exact import product_grid, project, shrink_factors, sum_grid
 from ..rows.namespace import like, namespace, squares, whole
 from .clip import clip_norms
 from .estimate import Estimate
-from .locate import NORMS, locate, locate_norms
+from .locate import locate, locate_norms
 from .mean import Asked, ask_columns, pooled
 from .question import Question, Shared, column_names
 
@@ -171,15 +171,15 @@ def _covariances(asked: Asked) -> _Covariances:
     radius = ROUGH_RADIUS * math.sqrt(d)
     rough = _products(rows, Mapped(found.middles, found.spreads, np.eye(d), np.zeros(d)), radius, drop, spending, ROUGH)
     whitened = Mapped(found.middles, found.spreads, _whitening(rough) / radius, np.clip(rough.mean, -1.0, 1.0) * radius)
-    left = 1.0 - found.share - ROUGH - sum(NORMS)
+    look, spent = locate_norms(rows, whitened.norms, _FAR * d * float(np.abs(whitened.matrix).max()), spending)
+    left = 1.0 - found.share - ROUGH - spent
     noise = spending.scale(Products(1.0, d, 0.0, drop), left)
-    look = locate_norms(rows, whitened.norms, _FAR * d * float(np.abs(whitened.matrix).max()), spending)
     # Each of d variances bears its part of what is lost; noise is in d (d + 1)/2 numbers.
     radius, lost = clip_norms(look, noise * math.sqrt(0.5 * (d + 1)), 2, d)
     last = _products(rows, whitened, radius, drop, spending, left)
     matrix = (radius**2 * last.centred() + np.eye(d) * lost / last.n) * (last.n / max(last.n - 1.0, 1.0))
     values, vectors = np.linalg.eigh(matrix)
-    values = np.maximum(values, 1e-12 * max(float(values[-1]), 1e-300))
+    values = np.maximum(values, 1e-3 * radius**2 * last.noise)
     matrix, back = (vectors * values) @ vectors.T, found.spreads[:, None] * np.linalg.inv(whitened.matrix)
     # Fourth moments against those of normal rows, drawn together as far as noise explains that they differ.
     normal = np.outer(np.diag(matrix), np.diag(matrix)) + 2.0 * matrix**2

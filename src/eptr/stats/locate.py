@@ -5,6 +5,7 @@ Everything here is post-processing of looks; how many are taken depends on relea
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +16,13 @@ from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from .looks import Look, column_cells, look_at_columns, look_at_norms
 
-__all__ = ["NORMS", "Located", "locate", "locate_norms"]
+__all__ = ["Located", "locate", "locate_norms"]
 
 Array = NDArray[np.float64]
-# Shares of mu^2: of a look in search of one column, and then at its tail; of both for many columns, at least and at most; of the
-# two looks at norms. A look at some columns costs their part of it.
+# Shares of mu^2: of a look in search of one column, and then at its tail; of both for many columns, at least and at most; of a
+# look at norms. A look at some columns costs their part of it.
 SEARCH, MOST, ONE_TAIL = 0.02, 5, 0.10
-MANY_SEARCH, MANY_TAILS, NORMS = (0.01, 0.02), (0.02, 0.05), (0.01, 0.02)
+MANY_SEARCH, MANY_TAILS, NORMS = (0.01, 0.02), (0.02, 0.05), 0.02
 # Cells next to the centre are a third of the spread wide, or wide enough to stand out by four times their noise.
 # Norms, of which there is one for all columns, are looked at more closely.
 UNIT, NOISE_UNIT, NORM_UNIT = 1.0 / 3.0, 10.0, 1.0 / 12.0
@@ -59,11 +60,18 @@ def locate(rows: Rows, bounds: Array, spending: Portion) -> Located:
     return Located(again.middles, spreads, looks, found.share + again.share, again.clear)
 
 
-def locate_norms(rows: Rows, norms: Any, most: float, spending: Portion) -> Look:
-    """Lengths of rows, ``norms(x)``, up to ``most``."""
-    look = look_at_norms(rows, norms, 0.0, most * _FINEST, most, spending, NORMS[0])
+def locate_norms(rows: Rows, norms: Any, most: float, spending: Portion) -> tuple[Look, float]:
+    """Lengths of rows in units of their columns' spreads, up to ``most``, and the share that was spent.
+
+    The first look is where normal columns would have them; a second one where they are, if cells are too coarse there.
+    """
+    start = 0.97 * math.sqrt(rows.n_features)
+    look = look_at_norms(rows, norms, start, NORM_UNIT, most, spending, NORMS)
     (middle,), (spread,) = _quartiles([look])
-    return look_at_norms(rows, norms, float(middle), max(spread, most * _FINEST) * NORM_UNIT, most, spending, NORMS[1])
+    if look.cell(middle) <= 0.5 * spread:
+        return look, NORMS
+    unit = max(spread, most * _FINEST) * NORM_UNIT
+    return look_at_norms(rows, norms, float(middle), unit, most, spending, NORMS), 2.0 * NORMS
 
 
 def _search(
