@@ -141,8 +141,8 @@ def test_what_is_charged_is_what_is_drawn(tmp_path):
 def test_rank_errors_are_a_walk_that_comes_home():
     """Against simulated walks, weighted by how near they come home."""
     rng = np.random.default_rng(0)
-    walks = np.cumsum(rng.laplace(scale=3.0, size=(400_000, 4)), axis=1)
-    weight = np.exp(-np.abs(walks[:, 3]) / 3.0)  # the last of five steps
+    walks = np.cumsum(rng.laplace(scale=3.3, size=(400_000, 4)), axis=1)  # a tenth for uneven gaps
+    weight = np.exp(-np.abs(walks[:, 3]) / 3.3)  # the last of five steps
     for step in (1, 2, 4):
         law = RankError.of(step, 5, 3.0)
         assert law.sd == pytest.approx(math.sqrt(np.average(walks[:, step - 1] ** 2, weights=weight)), rel=0.03)
