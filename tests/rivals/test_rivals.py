@@ -14,7 +14,7 @@ from sklearn.base import clone
 import eptr
 from eptr import rivals
 from eptr.estimators.linear.bounds import sharp_numerator
-from eptr.rivals.catalogue import RIVALS
+from eptr.rivals.catalogue import OF_QUANTILES, RIVAL_STATISTICS, RIVALS
 from eptr.rivals.dpnbss import smooth_bound
 from eptr.rivals.ptr import slope_distance
 
@@ -33,8 +33,11 @@ def data(entrant, n=600, seed=0):
 
 def test_every_rival_and_form_is_in_the_catalogue():
     listed = {(e.estimator.__name__, e.variant) for e in RIVALS}
-    shipped = {(name, form) for name in rivals.__all__ for form in getattr(rivals, name).forms}
+    estimators = {name for name in rivals.__all__ if hasattr(getattr(rivals, name), "forms")}
+    shipped = {(name, form) for name in estimators for form in getattr(rivals, name).forms}
     assert listed == shipped
+    of_columns = {statistic.name.split()[0] for statistic in RIVAL_STATISTICS}
+    assert set(rivals.__all__) - estimators == of_columns | set(OF_QUANTILES)
 
 
 @EVERY
