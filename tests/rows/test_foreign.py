@@ -34,16 +34,18 @@ def case(name):
 def test_every_estimator_takes_arrays_of_the_standard(name):
     X, t = strict(name)
     wanted, model = fitted(case(name), X, t), fitted(case(name), xp.asarray(X), xp.asarray(t))
+    found = public(model)
     for key, value in public(wanted).items():
-        if isinstance(value, (str, bool)):
-            assert getattr(model, key) == value
+        if value is None or isinstance(value, (str, bool)):
+            assert found[key] == value
         else:
-            np.testing.assert_allclose(getattr(model, key), value, rtol=1e-9, atol=1e-9, err_msg=key)
+            np.testing.assert_allclose(found[key], value, rtol=1e-9, atol=1e-9, err_msg=key)
     if not name.startswith(THROUGH_EXP):
         np.testing.assert_array_equal(model.predict(xp.asarray(X[:5])), model.predict(X[:5]))
 
 
-@pytest.mark.parametrize("name", OURS)
+# Ranges that are bought are counted here, block by block: signs and sizes of all columns in one histogram.
+@pytest.mark.parametrize("name", [name for name in OURS if name != "LinearRegression-private"])
 def test_ours_are_computed_where_the_array_lives(name, monkeypatch):
     """Only sums come back: no array as long as a block of rows is ever copied here (labels are, once, to be coded)."""
     X, t = strict(name)

@@ -76,8 +76,8 @@ class Bands:
         for high in self.levels:
             z, norm, residual = block.z, block.norm, block.residual
             if low > 0.0:  # few rows reach a higher band
-                inside = norm > low
-                z, norm, residual = z[:, inside], norm[inside], residual[inside]
+                inside = xp.nonzero(norm > low)[0]
+                z, norm, residual = xp.take(z, inside, axis=1), xp.take(norm, inside), xp.take(residual, inside)
             width = high - low
             # Less than the width by more than the roundings of a clipped gradient. proof: band
             safe, grid = width - (p + 16) * 2.0**-52 * high, sum_grid(n, width)
