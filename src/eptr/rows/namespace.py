@@ -69,9 +69,14 @@ def holds_doubles(x: Any) -> bool:
 
 
 def squares(x: Any, axis: int) -> Any:
-    """Sums of squares along an axis of a matrix; for numpy in an order that depends on nothing but the row itself."""
+    """Sums of squares along an axis of a matrix; in an order that depends on nothing but the row itself."""
     if is_foreign(x):
-        return namespace(x).sum(x * x, axis=axis)
+        if axis == 1:
+            return namespace(x).sum(x * x, axis=1)
+        total = x[0, :] * x[0, :]
+        for k in range(1, x.shape[0]):  # numpy adds down a column one by one, other libraries as they like
+            total = total + x[k, :] * x[k, :]
+        return total
     if axis == 0 and x.shape[1] == 1:  # a single column would be added in another order
         x = np.repeat(x, 2, axis=1)
         return np.einsum("ij,ij->j", x, x)[:1]

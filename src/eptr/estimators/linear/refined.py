@@ -204,7 +204,9 @@ def _report(
         beta[-1] += centre
     covariance = to_user @ solution.covariance @ to_user.T
     noise = solution.noise * math.sqrt(float(np.mean(np.sum(to_user**2, axis=1))))
-    shrunk = _shrunk(beta, solution.noise**2 * (to_user @ to_user.T), slopes, columns, public.fit_intercept)
+    # Steps from 0 shrink by themselves what they cannot see; passes divide by a curvature that is unknown there.
+    lost = undetermined[:slopes] & solution.banded
+    shrunk = _shrunk(beta, solution.noise**2 * (to_user @ to_user.T), lost, columns, public)
     return RegressionFitted(
         value=shrunk,
         noise=noise,
@@ -219,14 +221,17 @@ def _report(
     )
 
 
-def _shrunk(beta: Array, noise: Array, slopes: int, columns: Columns | None, fit_intercept: bool) -> Array:
-    """James and Stein's factor on the slopes: 1 where they are clear, 0 where they are noise. The mean stays as it is."""
-    if slopes < 3:
-        return beta
-    size = float(beta[:slopes] @ np.linalg.solve(noise[:slopes, :slopes], beta[:slopes]))
-    factor = max(0.0, 1.0 - (slopes - 2) / max(size, 1e-300))
+def _shrunk(
+    beta: Array, noise: Array, lost: NDArray[np.bool_], columns: Columns | None, public: LeastSquares
+) -> Array:
+    """Slopes that are ``lost`` become 0, and James and Stein's factor on the others is 1 where they are clear and 0 where
+    they are noise. The mean of y stays as it is."""
+    slopes, factor = public.n_features, np.where(lost, 0.0, 1.0)
+    if (kept := np.nonzero(factor)[0]).size >= 3:
+        size = float(beta[kept] @ np.linalg.solve(noise[np.ix_(kept, kept)], beta[kept]))
+        factor *= max(0.0, 1.0 - (kept.size - 2) / max(size, 1e-300))
     shrunk = beta.copy()
     shrunk[:slopes] *= factor
-    if fit_intercept and columns is not None:
-        shrunk[-1] += (1.0 - factor) * float(beta[:slopes] @ columns.centre)
+    if public.fit_intercept and columns is not None:
+        shrunk[-1] += float(((1.0 - factor) * beta[:slopes]) @ columns.centre)
     return shrunk
