@@ -221,9 +221,7 @@ def _report(
     )
 
 
-def _shrunk(
-    beta: Array, noise: Array, lost: NDArray[np.bool_], columns: Columns | None, public: LeastSquares
-) -> Array:
+def _shrunk(beta: Array, noise: Array, lost: NDArray[np.bool_], columns: Columns | None, public: LeastSquares) -> Array:
     """Slopes that are ``lost`` become 0, and James and Stein's factor on the others is 1 where they are clear and 0 where
     they are noise. The mean of y stays as it is."""
     slopes, factor = public.n_features, np.where(lost, 0.0, 1.0)
