@@ -27,6 +27,7 @@ pytestmark = [
 N = 2500
 # What makes a fit of each variant reply, or small enough.
 MORE = {
+    "LinearRegression-refined": {"epsilon": 4.0},  # in bands; the "drop" case has too few rows for them
     "LinearRegression-tight": {"c0": 0.05, "coef_bound": 2.0},
     "LinearRegression-paper": {"c0": 0.05, "coef_bound": 2.0, "delta": 1e-2},
     "BayesClassifier-paper": {"delta": 1e-2},
@@ -36,13 +37,15 @@ MORE = {
 }
 CASES = {entrant.name: entrant.example(3.0, 4.0, **MORE.get(entrant.name, {})) for entrant in EVERY if entrant.sums}
 CASES |= {
-    "LinearRegression-private": eptr.LinearRegression(x_bound="private", y_bound="private", fit_intercept=False),
+    "LinearRegression-private": eptr.LinearRegression(64.0, x_bound="private", y_bound="private", fit_intercept=False),
     "BayesClassifier-private": eptr.BayesClassifier(x_bound="private"),
-    "KernelRegressor-trend": eptr.KernelRegressor(domain=(-3, 3), y_bound="private", bandwidth=1.0, trend="linear"),
+    "KernelRegressor-trend": eptr.KernelRegressor(
+        64.0, domain=(-3, 3), y_bound="private", bandwidth=1.0, trend="linear"
+    ),
 }
 for entrant in OURS:
     if entrant.variant == "refined":
-        more = MORE.get(entrant.name, {}) | {"invalid": "drop"}
+        more = MORE.get(entrant.name, {}) | {"invalid": "drop", "epsilon": 1.0}
         CASES[f"{entrant.estimator.__name__}-drop"] = entrant.example(3.0, 4.0, ["no", "yes"], **more)
 ENGINES = ["arrow files", "arrow table", "arrow stream", "polars", "duckdb", "dask frame", "dask array", "spark"]
 THROUGH_EXP = ("KernelRegressor", "WaveletEstimator")

@@ -21,15 +21,14 @@ from .mean import mean_weights, means, pooled
 from .moments import moments
 from .question import Question, Shared, column_bounds
 from .scored import Scored, Told
-from .spread import variances
 
 __all__ = ["SCORES", "score"]
 
 Array = NDArray[np.float64]
 # Probabilities are kept within this, so that one row that was thought impossible cannot cost more than log 100.
 SURE = (0.01, 0.99)
-# R^2: shares of mu^2 for the variance of y and a first error, which only say what to subtract.
-FIRST = 0.15
+# R^2: share of mu^2 for the middle of y, which need not be exact.
+MIDDLE = 0.1
 _DRAWS = 2000
 
 
@@ -168,36 +167,33 @@ def _brier(asked: Scored) -> Estimate:
 
 
 def _r_squared(asked: Scored) -> Estimate:
-    """1 - A/B: first A and B roughly, then the mean of (y - f)^2 - (A/B)(y - m)^2, which says how wrong that was. proof: ratio"""
-    told, (low, high), drop = asked.told, asked.told.y_range, asked.question.drop
-    most, outcomes = (high - low) ** 2, np.array([[low, high]])
-    first, last = asked.spending.within(FIRST), asked.spending.within(1.0 - 3.0 * FIRST)
-    outcome = _Losses(asked.rows, lambda x, y: np.clip(y, low, high))
-    error = _Losses(asked.rows, lambda x, y: told.error(x, y) ** 2)
-    middle, *_ = _numbers(means(outcome, outcomes, first, counted=drop))
-    total, *blur = _numbers(variances(outcome, outcomes, first, counted=drop))
-    rough, *_ = _numbers(means(error, np.array([[0.0, most]]), first, counted=drop))
-    total = max(total, 1e-6 * most)
-    ratio = min(max(rough / total, 0.0), 4.0)
+    """1 - A/B: a rough middle m of y, then the means A of (y - f)^2 and B of (y - m)^2. proof: ratio"""
+    told, (low, high), spending = asked.told, asked.told.y_range, asked.spending
 
-    def rest(x: Array, y: Array) -> Array:
-        return np.asarray(told.error(x, y) ** 2 - ratio * (np.clip(y, low, high) - middle) ** 2)
+    def mean(loss: Callable[[Array, Array], Array], ends: tuple[float, float], share: float) -> list[float]:
+        found = means(_Losses(asked.rows, loss), np.array([ends]), spending.within(share), counted=asked.question.drop)
+        return [float(np.ravel(v)[0]) for v in found]
 
-    bounds = np.array([[-ratio * most, most]])
-    value, sampling, privacy, noise = _numbers(means(_Losses(asked.rows, rest), bounds, last, counted=drop))
+    most, share = (high - low) ** 2, 0.5 - 0.5 * MIDDLE
+    middle, _, blur, _ = mean(lambda x, y: np.clip(y, low, high), (low, high), MIDDLE)
+    error = mean(lambda x, y: told.error(x, y) ** 2, (0.0, most), share)
+    total = mean(lambda x, y: (np.clip(y, low, high) - middle) ** 2, (0.0, most), share)
+    total[0] = max(total[0] - blur**2, 0.0)  # m is not the mean of these rows, so B is too large by that
+    # A normal draw may fall below 0, which no mean of squares does; there R^2 may be anything.
     draws = np.random.default_rng(0).standard_normal((2, _DRAWS))
-    below = np.maximum(total + math.hypot(*blur[:2]) * draws[1], 0.1 * total)  # a variance is positive
-    found = 1.0 - ratio - (value + math.hypot(sampling, privacy) * draws[0]) / below
+    above, below = (
+        np.maximum(v + math.hypot(s, p) * d, 0.0) for (v, s, p, _), d in zip((error, total), draws, strict=True)
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.nan_to_num(1.0 - above / below, nan=1.0)
+        answer = float(np.nan_to_num(1.0 - np.float64(error[0]) / total[0], nan=0.0, neginf=0.0))
     tail = 0.5 - 0.5 * asked.question.level
-    low_end, high_end = (min(float(q), 1.0) for q in np.quantile(found, [tail, 1.0 - tail]))
-    answer = min(1.0 - ratio - value / total, 1.0)
-    ends = {"low": min(low_end, answer), "high": max(high_end, answer)}
-    return asked.single(answer, sampling / total, privacy / total, noise / total, **ends)
-
-
-def _numbers(found: tuple[Any, ...]) -> list[float]:
-    """Of one column and one group."""
-    return [float(np.ravel(v)[0]) for v in found]
+    ends = np.quantile(found, [tail, 1.0 - tail], method="nearest")
+    unit = max(total[0], 1e-300)
+    sampling, privacy = (math.hypot(error[k], (1.0 - answer) * total[k]) / unit for k in (1, 2))
+    return asked.single(
+        answer, sampling, privacy, error[3] / unit, low=min(float(ends[0]), answer), high=max(float(ends[1]), answer)
+    )
 
 
 _OF_NUMBERS = ("neg_mean_squared_error", "r2")
