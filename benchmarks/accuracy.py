@@ -307,6 +307,36 @@ def agreement(replications):
     )
 
 
+# What the README shows of the tables above: a label, the table, its rows.
+HEADLINE = [
+    (f"least squares, n={n}, epsilon={epsilon:g}, delta={delta:g}", "accuracy_ols", (n, epsilon, delta))
+    for n, epsilon, delta in SETTINGS
+]
+HEADLINE += [(f"Bayes, n=5000, epsilon={e:g}, delta=0.01", "accuracy_bayes", (e,)) for e in (0.1, 0.5)]
+HEADLINE += [("kernel, n=2000, epsilon=1, delta=0.01", "accuracy_kernel", (1.0,))]
+COLUMNS = {
+    "non-private": ["non-private"],
+    "published ePTR": ["paper", "paper, epsilon per query"],
+    "AdaSSP": ["AdaSSP"],
+    "BoostedAdaSSP": ["BoostedAdaSSP"],
+    "clipped descent": ["clipped descent"],
+    "tight": ["tight", "tight, epsilon per query"],
+    "default": ["refined", "refined, epsilon in all"],
+    "symmetric": ["symmetric"],
+}
+
+
+def headline():
+    """One line a setting, one column a method, from the tables as they were saved."""
+    rows = []
+    for label, name, key in HEADLINE:
+        with (RESULTS / f"{name}.csv").open(newline="") as file:
+            lines = list(csv.DictReader(file))
+        found = {r["method"]: r["error"] for r in lines if tuple(float(v) for v in [*r.values()][: len(key)]) == key}
+        rows.append([label, *(next((found[m] for m in methods if m in found), "") for methods in COLUMNS.values())])
+    show("Mean error in the paper's settings", ["setting", *COLUMNS], rows, "headline")
+
+
 TABLES = {"ols": regression, "grid": grid, "bayes": bayes, "kernel": kernel, "agreement": agreement}
 
 
@@ -318,6 +348,7 @@ def main():
     arguments = parser.parse_args()
     for name in arguments.only or TABLES:
         TABLES[name](arguments.replications if name != "grid" else max(4, arguments.replications // 10))
+    headline()
 
 
 if __name__ == "__main__":
