@@ -1,11 +1,11 @@
-"""The fitted private model as versioned JSON, and the privacy statement that goes with it."""
+"""The fitted private model as versioned JSON."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .errors import InputError
 from .estimators.fitted import FACTS, Fitted
-from .privacy.claim import Cost, Release
+from .privacy.claim import Cost, Record, Release
 
-__all__ = ["privacy_statement", "restored", "to_json"]
+__all__ = ["restored", "to_json"]
 
 SCHEMA = "eptr-model/2"
 # Settings that mean something only where the model was fitted: they are not part of a published model.
@@ -88,8 +88,9 @@ def _encode(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": repr(value)}
     if isinstance(value, Release):
-        content = {k: _encode(getattr(value, k)) for k in value.__slots__ if k != "cost"}
-        return {"release": content, "cost": {k: getattr(value.cost, k) for k in value.cost.__slots__}}
+        content = {k: _encode(getattr(value, k)) for k in value.__slots__ if k not in ("cost", "record")}
+        cost = {k: getattr(value.cost, k) for k in value.cost.__slots__}
+        return {"release": content, "cost": cost, "record": asdict(value.record)}
     if isinstance(value, dict):
         return {"dict": [[key, _encode(v)] for key, v in value.items()]}
     if isinstance(value, (tuple, list)):
@@ -113,58 +114,12 @@ def _decode(value: Any) -> Any:
     if "float" in value:
         return float(value["float"])
     if "release" in value:
-        return Release(**{k: _decode(v) for k, v in value["release"].items()}, cost=Cost(**value["cost"]))
+        # Version 0.1 kept no record.
+        record = Record.from_dict(value["record"]) if "record" in value else Record()
+        content = {k: _decode(v) for k, v in value["release"].items()}
+        return Release(**content, cost=Cost(**value["cost"]), record=record)
     if "tuple" in value:
         return tuple(_decode(v) for v in value["tuple"])
     if "dict" in value:
         return {key: _decode(v) for key, v in value["dict"]}
     return [_decode(v) for v in value["list"]]
-
-
-_CHANGE = {
-    "replace-one": "replacing {} of the dataset by any other",
-    "zero-out": "leaving out {} of the dataset (or putting it back; n stays the same)",
-}
-_RESTS = {
-    "proven": "The guarantee is proven in the library's repository.",
-    "cited": "The guarantee rests on a published theorem that was cited, not re-proven: {}",
-    "not verified": "The guarantee was not verified: {}",
-}
-
-
-def privacy_statement(estimator: Any) -> str:
-    """Two paragraphs: the guarantee, and what it does not cover."""
-    r: Release = estimator.release_
-    fault: str | None = estimator._fault
-    if fault is not None:
-        return (
-            f"This fit used a published method that is not differentially private: {fault} It carries NO privacy guarantee; "
-            "it must not be published if the rows are sensitive.\n\nUse form='repaired' to obtain a private result."
-        )
-    if not r.private:
-        return (
-            "This fit was made with a fixed random seed. It is reproducible and carries NO privacy guarantee; it must not "
-            "be published if the rows are sensitive.\n\nFit again with random_state=None to obtain a private result."
-        )
-    unit = "one row" if r.rows_per_person == 1 else f"up to {r.rows_per_person} rows that belong to one person"
-    strategy = estimator.strategies.get(r.strategy)
-    how = f"The method known in the literature as {r.strategy} form, was used" if strategy is None else strategy.how
-    silent = 'The answer was "no reply": the published values are a public fallback, not a function of the data.'
-    first = [
-        f"The {type(estimator).__name__} parameters were computed under ({r.epsilon:g}, {r.delta:g})-differential privacy:",
-        f"{_CHANGE[r.neighbours].format(unit)} changes the probability of every possible published outcome by at",
-        f"most a factor exp({r.epsilon:g}) = {math.exp(min(r.epsilon, 700)):.3g}, up to an additional {r.delta:g}.",
-        f"{how}. The noise was drawn",
-        f"{'exactly, ' if r.basis == 'proven' else ''}from a cryptographic source.",
-        _RESTS[r.basis].format(r.theorem),
-        *([] if r.replied else [silent]),
-    ]
-    labels = ", and so were the class labels" if hasattr(estimator, "classes_") else ""
-    second = [
-        "The number of rows, the names of the columns, the bounds and all settings are treated as public and were fixed",
-        f"without looking at the data{labels}. The guarantee covers this one release; other releases from the same rows",
-        "add to its cost. It does not cover scores or diagnostics computed directly on the rows, the time the computation",
-        "took, or the check that values are finite, numeric and declared. Anything computed from the published parameters",
-        "alone is covered.",
-    ]
-    return " ".join(first) + "\n\n" + " ".join(second)

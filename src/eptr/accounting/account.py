@@ -18,7 +18,8 @@ class Account:
         self.ledger, self.what = ledger, what
 
     def charge(self, cost: Cost, *, private: bool, what: str = "") -> object:
-        return self.ledger.charge(cost, private=private, what=f"{self.what} {what}".strip())
+        entry = self.ledger.charge(cost, private=private, what=f"{self.what} {what}".strip())
+        return self.ledger.receipt(entry) if isinstance(self.ledger, Ledger) else None
 
     def check(self, cost: Cost, *, private: bool) -> None:
         """Of a ledger that can tell in advance."""
