@@ -20,6 +20,8 @@ FLOORS = [
     {"stats"},
     {"rivals"},
     {"catalogue"},
+    {"statement"},
+    {"registry", "verify"},
     {"bounds", "datasets", "demo", "experiments", "files", "report", "self_audit", "self_audit_replay"},
     {"cli", "cli_ledger", "__main__"},
 ]

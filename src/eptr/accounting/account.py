@@ -18,8 +18,11 @@ class Account:
         self.ledger, self.what = ledger, what
 
     def charge(self, cost: Cost, *, private: bool, what: str = "") -> object:
-        entry = self.ledger.charge(cost, private=private, what=f"{self.what} {what}".strip())
-        return self.ledger.receipt(entry) if isinstance(self.ledger, Ledger) else None
+        """A Receipt, of a ledger of ours."""
+        what = f"{self.what} {what}".strip()
+        if isinstance(self.ledger, Ledger):
+            return self.ledger.receipt(self.ledger.charge(cost, private=private, what=what))
+        return self.ledger.charge(cost, private=private, what=what)
 
     def check(self, cost: Cost, *, private: bool) -> None:
         """Of a ledger that can tell in advance."""

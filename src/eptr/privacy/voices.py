@@ -120,7 +120,8 @@ def _ethics(f: Facts) -> Paragraphs:
 
 
 def _people(f: Facts) -> Paragraphs:
-    each = f"your {f.unit}" if f.rows_each == 1 else f"your rows (up to {f.rows_each})"
+    yours = {"row": "your row", "person": "your data"}.get(f.unit, f"your {f.unit}'s data")
+    each = yours if f.rows_each == 1 else f"{yours} (up to {f.rows_each} rows)"
     swapped = "or somebody else's in its place" if f.relation == "replace-one" else "or was left out"
     chances = math.ceil(1000.0 * f.bet - 1e-6) / 10.0
     weak = " That is little protection." if f.bet > 0.9 else ""
