@@ -1,4 +1,4 @@
-"""The command line: demo, fit, predict, plan, reproduce, audit, ledger. User errors are sentences, not tracebacks."""
+"""The command line: demo, fit, predict, verify, plan, reproduce, audit, ledger. User errors are sentences, not tracebacks."""
 
 from __future__ import annotations
 
@@ -208,6 +208,27 @@ def predict(
     with open_data(data) as rows:
         text = write_predictions(to, fitted.target, fitted.predict(rows, data.name).tolist())
     print(text if to is None else f"wrote {to}", end="" if to is None else "\n")
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="A model or release as JSON, or a report.")],
+    ledger: Annotated[
+        str | None, typer.Option("--ledger", "-l", help="sqlite:///FILE#DATASET that was charged, to check it, too.")
+    ] = None,
+) -> None:
+    """Recompute every privacy number of a model or a report from its record. Exit code 1 if one does not hold."""
+    from .errors import InputError
+    from .verify import verified
+
+    if not file.exists():
+        raise InputError(f"{file} does not exist.")
+    checks = verified(file.read_text(encoding="utf-8"), ledger)
+    for check in checks:
+        print(f"{'holds' if check.holds else 'FAILS'}  {check.claim}: {check.found}")
+    wrong = sum(not check.holds for check in checks)
+    print(f"{len(checks) - wrong} of {len(checks)} claims hold.")
+    raise typer.Exit(1 if wrong else 0)
 
 
 @app.command()

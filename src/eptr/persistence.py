@@ -15,7 +15,7 @@ from .errors import InputError
 from .estimators.fitted import FACTS, Fitted
 from .privacy.claim import Cost, Record, Release
 
-__all__ = ["restored", "to_json"]
+__all__ = ["decoded", "restored", "to_json"]
 
 SCHEMA = "eptr-model/2"
 # Settings that mean something only where the model was fitted: they are not part of a published model.
@@ -53,15 +53,15 @@ def restored(text: str, models: Mapping[str, Any]) -> Any:
         raise InputError(f"the model is a {name!r}, which this version of eptr does not know.")
     if schema != SCHEMA:
         content = _from_first_schema(content)
-    estimator = models[name](**{k: _decode(v) for k, v in content["settings"].items()})
+    estimator = models[name](**{k: decoded(v) for k, v in content["settings"].items()})
     for key in FACTS:
         if key in content["facts"]:
-            setattr(estimator, key, _decode(content["facts"][key]))
-    found: Release = _decode(content["release"])
+            setattr(estimator, key, decoded(content["facts"][key]))
+    found: Release = decoded(content["release"])
     # Version 0.1 did not write what a guarantee rests on; a rival still knows it of its form.
     if "basis" not in content["release"]["cost"]:
         found = replace(found, cost=estimator._marked(found.cost))
-    own = {k: _decode(content["fitted"][k]) for k in _own_fields(estimator._fitted) if k in content["fitted"]}
+    own = {k: decoded(content["fitted"][k]) for k in _own_fields(estimator._fitted) if k in content["fitted"]}
     estimator.release_ = found
     estimator.fitted_ = estimator._fitted(value=found.value, noise=found.noise_scale, **own)
     return estimator
@@ -106,20 +106,21 @@ def _dtype(value: np.ndarray[Any, Any]) -> str:
     return "object" if value.dtype == object else value.dtype.str
 
 
-def _decode(value: Any) -> Any:
+def decoded(value: Any) -> Any:
+    """A value as it was before it became JSON."""
     if not isinstance(value, dict):
         return value
     if "array" in value:
-        return np.array([_decode(v) for v in value["array"]], dtype=value["dtype"]).reshape(value["shape"])
+        return np.array([decoded(v) for v in value["array"]], dtype=value["dtype"]).reshape(value["shape"])
     if "float" in value:
         return float(value["float"])
     if "release" in value:
         # Version 0.1 kept no record.
         record = Record.from_dict(value["record"]) if "record" in value else Record()
-        content = {k: _decode(v) for k, v in value["release"].items()}
+        content = {k: decoded(v) for k, v in value["release"].items()}
         return Release(**content, cost=Cost(**value["cost"]), record=record)
     if "tuple" in value:
-        return tuple(_decode(v) for v in value["tuple"])
+        return tuple(decoded(v) for v in value["tuple"])
     if "dict" in value:
-        return {key: _decode(v) for key, v in value["dict"]}
-    return [_decode(v) for v in value["list"]]
+        return {key: decoded(v) for key, v in value["dict"]}
+    return [decoded(v) for v in value["list"]]

@@ -154,7 +154,11 @@ class Release:
 
     def to_json(self) -> str:
         """Everything above as JSON; there is nothing else inside."""
-        content = {
+        return json.dumps(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything above as plain values."""
+        return {
             "replied": self.replied,
             "value": None if self.value is None else np.asarray(self.value).tolist(),
             "noise_scale": self.noise_scale if math.isfinite(self.noise_scale) else None,
@@ -169,7 +173,16 @@ class Release:
             "cost": {name: getattr(self.cost, name) for name in self.cost.__slots__},
             "record": asdict(self.record),
         }
-        return json.dumps(content)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Release:
+        """The inverse of :meth:`to_dict`."""
+        scale = math.inf if content["noise_scale"] is None else content["noise_scale"]
+        value = None if content["value"] is None else np.asarray(content["value"], dtype=float)
+        names = ("replied", "epsilon", "delta", "private", "strategy", "neighbours", "rows_per_person")
+        plain = {name: content[name] for name in names}
+        record = Record.from_dict(content["record"])
+        return cls(value=value, noise_scale=scale, cost=Cost(**content["cost"]), record=record, **plain)
 
     def facts(self) -> Facts:
         """What a reader may rely on, as one record; see :meth:`statement`."""

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from ..errors import InputError
 from .facts import Facts, best_bet
 
-__all__ = ["UNTOLD", "VOICES", "tell"]
+__all__ = ["UNTOLD", "VOICES", "parts_drawn", "tell"]
 
 _TECHNICAL = "a technical fact; the methods voice has it"
 # What a voice leaves out, and why; everything else that is known is told.
@@ -71,7 +71,7 @@ def _methods(f: Facts) -> Paragraphs:
         [*_account(f), f"Composition: {f.composition}." if f.composition else ""],
         [_settings("Fixed beforehand, without looking at the data", f.settings),
          _settings("Bought with a part of this budget", f.bought), _outside(f)],
-        [_parts(f)],
+        [parts_drawn(f)],
         [_accuracy(f), *f.biases],
         [*_NOT_COVERED],
         [_made(f)],
@@ -227,8 +227,8 @@ def _outside(f: Facts) -> str:
     )
 
 
-def _parts(f: Facts) -> str:
-    """Equal kinds together: how many, sensitivities, shares and scales."""
+def parts_drawn(f: Facts) -> str:
+    """In one sentence, equal kinds together: how many, sensitivities, shares and scales."""
     told = []
     for (noise, what), group in groupby(sorted(f.parts), key=lambda part: part[:2]):
         found = list(group)
