@@ -22,7 +22,8 @@ FLOORS = [
     {"stats"},
     {"rivals"},
     {"catalogue"},
-    {"bounds", "datasets", "demo", "experiments", "files", "report", "self_audit", "self_audit_replay", "verify"},
+    {"svg", "pictures", "panel", "page", "verify"},
+    {"bounds", "datasets", "demo", "experiments", "files", "report", "self_audit", "self_audit_replay"},
     {"cli", "cli_ledger", "__main__"},
 ]
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}

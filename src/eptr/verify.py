@@ -15,7 +15,7 @@ from .accounting.chain import cost_in
 from .accounting.filter import check_cost
 from .accounting.ledger import Ledger
 from .errors import EptrError, InputError
-from .persistence import decoded
+from .persistence import decode
 from .privacy.bounded_range import bounded_range_mu
 from .privacy.claim import Draw, Record, Release
 from .privacy.contribution import Absolute, contribution_of
@@ -46,7 +46,7 @@ def verified(text: str, ledger: str | None = None) -> list[Check]:
     """Check what ``to_json``, ``eptr fit`` or a report wrote; ``ledger`` is a string such as "sqlite:///budget.db#study"."""
     page = EMBEDDED.search(text)
     try:
-        content = json.loads(page.group(1).replace("<\\/", "</") if page else text)
+        content = json.loads(page.group(1) if page else text)
         parts = list(_releases(content))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError("this is neither a model, a release nor a report that eptr wrote.") from None
@@ -65,7 +65,7 @@ def _releases(content: Any) -> Iterator[tuple[Release, dict[str, Any] | None, Fa
     if content.get("schema", "").startswith("eptr-file/"):
         content = content["model"]
     if content.get("schema", "").startswith("eptr-model/"):
-        yield decoded(content["release"]), {k: decoded(v) for k, v in content["settings"].items()}, None
+        yield decode(content["release"]), {k: decode(v) for k, v in content["settings"].items()}, None
     elif content.get("schema") == REPORT:
         for part in content["results"]:
             yield Release.from_dict(part["release"]), None, _facts(part["facts"])

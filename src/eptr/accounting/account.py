@@ -18,11 +18,10 @@ class Account:
         self.ledger, self.what = ledger, what
 
     def charge(self, cost: Cost, *, private: bool, what: str = "") -> object:
-        """A Receipt, of a ledger of ours."""
+        """A Receipt, of a ledger that gives one."""
         what = f"{self.what} {what}".strip()
-        if isinstance(self.ledger, Ledger):
-            return self.ledger.receipt(self.ledger.charge(cost, private=private, what=what))
-        return self.ledger.charge(cost, private=private, what=what)
+        entry = self.ledger.charge(cost, private=private, what=what)
+        return self.ledger.receipt(entry) if hasattr(self.ledger, "receipt") else entry
 
     def check(self, cost: Cost, *, private: bool) -> None:
         """Of a ledger that can tell in advance."""
