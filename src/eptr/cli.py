@@ -128,6 +128,7 @@ def fit(
         typer.Option(help="A running cluster: tcp://HOST:8786 (Dask), spark://HOST:7077; else one is started."),
     ] = None,
     to: Annotated[Path, typer.Option("--out", help="Model file; the report goes beside it.")] = Path("model.json"),
+    report: Annotated[Path | None, typer.Option(help="The report, if not beside the model.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing model.")] = False,
     seed: Annotated[int | None, typer.Option(help="Reproducible and NOT private; for trying things out.")] = None,
 ) -> None:
@@ -140,8 +141,12 @@ def fit(
     # Before anything is charged: a result that cannot be written would be a wasted budget.
     if to.suffix != ".json":
         raise InputError(f"--out must end in .json, got {to.name!r}; the report goes beside it as .html.")
-    if not to.absolute().parent.is_dir() or not os.access(to.absolute().parent, os.W_OK):
-        raise InputError(f"--out: the folder of {to} does not exist or cannot be written.")
+    page = report or to.with_suffix(".html")
+    if page.suffix != ".html":
+        raise InputError(f"--report must end in .html, got {page.name!r}.")
+    for name, file in (("--out", to), ("--report", page)):
+        if not file.absolute().parent.is_dir() or not os.access(file.absolute().parent, os.W_OK):
+            raise InputError(f"{name}: the folder of {file} does not exist or cannot be written.")
     if to.exists() and not force:
         raise InputError(
             f"{to} exists, and a fit that was paid for is not overwritten; choose another --out, or pass --force."
@@ -153,7 +158,6 @@ def fit(
         with open_data(data, engine, scheduler) as rows, _pass_bars():
             fitted = FileModel.fit(rows, model, target, PublicBounds.read(bounds), data.name, **settings)
     to.write_text(fitted.to_json() + "\n")
-    page = to.with_suffix(".html")
     page.write_text(render(fitted), encoding="utf-8")
     if seed is not None:
         out.print("[bold red]A seed was given: this fit is reproducible and protects nobody.[/]")

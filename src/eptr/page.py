@@ -81,7 +81,7 @@ def page(
         *_statement(whole),
         *(_each(panels, told) if study is not None else ()),
         "<p class='note'>This page carries its record: <code>eptr verify</code> recomputes every privacy number from it.</p>",
-        _embedded(panels, told),
+        _embedded(panels, told, study),
     ]
     head = (
         f"<meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{html.escape(title)}</title>"
@@ -91,13 +91,14 @@ def page(
     return f"<!doctype html>\n<html lang='en'><head>{head}</head><body><main>\n{body}\n</main></body></html>\n"
 
 
-def _embedded(panels: Sequence[Panel], told: Sequence[Facts]) -> str:
+def _embedded(panels: Sequence[Panel], told: Sequence[Facts], study: StudyFacts | None) -> str:
     """The records, without the values that the tables show; "<" is written so that no text can end the element."""
     results = [
         {"release": p.release.to_dict() | {"value": None}, "facts": asdict(f)}
         for p, f in zip(panels, told, strict=True)
     ]
-    text = json.dumps({"schema": REPORT, "results": results}, allow_nan=False).replace("<", "\\u003c")
+    content = {"schema": REPORT, "results": results, "study": None if study is None else asdict(study)}
+    text = json.dumps(content, allow_nan=False).replace("<", "\\u003c")
     return f"<script type='application/json' id='eptr-record'>{text}</script>"
 
 

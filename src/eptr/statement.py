@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from .accounting.filter import MIXING
 from .errors import InputError
 from .privacy.claim import BASES
 from .privacy.facts import Facts, best_bet, share_of
@@ -27,6 +28,7 @@ class StudyFacts:
     codebook: str = ""
     unit: str = "row"
     enforced: str = ""
+    mixing: float = MIXING  # share of delta that the ledger keeps for mixing kinds of releases
 
     @property
     def total(self) -> tuple[float, float]:

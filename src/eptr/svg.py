@@ -72,7 +72,7 @@ def price(
         y = up(math.log10(floor))
         parts += [
             _path("floor", left, y, WIDTH - MARGIN, y),
-            _label(WIDTH - MARGIN, y - 5, "sampling error alone", "end"),
+            _label(left + 8, y - 6, "sampling error alone", "start"),
         ]
     x, y = across(math.log10(here[0])), up(math.log10(here[1]))
     parts += [f"<circle class='point' cx='{x:.1f}' cy='{y:.1f}' r='5'/>", _label(x + 9, y - 7, "this result", "start")]

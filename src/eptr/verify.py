@@ -6,13 +6,14 @@ import html
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from .accounting.budget import Budget
 from .accounting.chain import cost_in
-from .accounting.filter import check_cost
+from .accounting.filter import Spent, check_cost
 from .accounting.ledger import Ledger
 from .errors import EptrError, InputError
 from .persistence import decode
@@ -22,6 +23,7 @@ from .privacy.contribution import Absolute, contribution_of
 from .privacy.facts import Facts
 from .privacy.unit import Unit
 from .privacy.voices import VOICES, tell
+from .statement import StudyFacts, combined
 
 __all__ = ["EMBEDDED", "Check", "verified"]
 
@@ -51,6 +53,10 @@ def verified(text: str, ledger: str | None = None) -> list[Check]:
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError("this is neither a model, a release nor a report that eptr wrote.") from None
     found: list[Check] = []
+    if page and content["study"] is not None:
+        found += _whole(
+            StudyFacts(**{name: _tuples(value) for name, value in content["study"].items()}), parts, text, ledger
+        )
     for number, (release, settings, facts) in enumerate(parts, start=1):
         checks = [*_release(release, settings), *_charge(release, ledger)]
         if facts is not None:
@@ -173,6 +179,36 @@ def _charge(r: Release, ledger: str | None) -> Iterator[Check]:
         yield Check("the ledger says the same of it", same, f"{entry.what}, {entry.time:%Y-%m-%d}")
 
 
+def _whole(
+    study: StudyFacts, parts: Sequence[tuple[Release, Any, Facts | None]], page: str, ledger: str | None
+) -> Iterator[Check]:
+    """All releases of a study: the filter adds them up again, and the page tells what they make together."""
+    total, spent = Budget(*study.total), Spent()
+    for release, _, _ in parts:
+        after = spent.charged(release.cost, total, study.mixing)
+        if after is None:
+            yield Check("all releases together fit in the total", False, f"{release.strategy} does not")
+            break
+        spent = after
+    else:
+        yield Check(
+            "all releases together fit in the total", True, f"{len(parts)} in ({total.epsilon:g}, {total.delta:g})"
+        )
+    if ledger is not None and study.ledger:
+        book = Ledger(ledger)
+        yield _tried(
+            "the ledger is intact and holds its head", lambda: book.verify(None, study.ledger), f"head {study.ledger}"
+        )
+    yield _on_the_page(combined([facts for _, _, facts in parts if facts is not None], study), page)
+
+
+def _on_the_page(facts: Facts, page: str) -> Check:
+    paragraphs = [p for voice in VOICES for p in tell(facts, voice).split("\n\n")]
+    missing = [p for p in paragraphs if html.escape(p) not in page]
+    told = f"{missing[0][:60]} ..." if missing else f"{len(paragraphs)} paragraphs"
+    return Check("the page tells these facts", not missing, told)
+
+
 def _told(r: Release, facts: Facts, page: str) -> Iterator[Check]:
     """The facts of a report are those of its release, and the page tells them."""
     known, told = asdict(r.facts()), asdict(facts)
@@ -180,13 +216,7 @@ def _told(r: Release, facts: Facts, page: str) -> Iterator[Check]:
     yield Check(
         "the facts are those of the release", not wrong, f"{wrong[0]} differs" if wrong else f"{len(known)} facts"
     )
-    paragraphs = [p for voice in VOICES for p in tell(facts, voice).split("\n\n")]
-    missing = [p for p in paragraphs if html.escape(p) not in page]
-    yield Check(
-        "the page tells these facts",
-        not missing,
-        missing[0][:60] + " ..." if missing else f"{len(paragraphs)} paragraphs",
-    )
+    yield _on_the_page(facts, page)
 
 
 def _tried(claim: str, check: Callable[[], None], found: str) -> Check:
