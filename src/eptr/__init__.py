@@ -40,6 +40,7 @@ _HOME = {
     "gaussian_mu": "privacy.gaussian",
     "ladder": "privacy.ladder",
     "privacy_profile": "privacy.profile",
+    "registry_yaml": "registry",
     "release": "accounting.release",
 }
 

@@ -1,4 +1,4 @@
-"""The command line: demo, fit, predict, plan, reproduce, audit, ledger. User errors are sentences, not tracebacks."""
+"""The command line: demo, fit, predict, verify, plan, reproduce, audit, ledger. User errors are sentences, not tracebacks."""
 
 from __future__ import annotations
 
@@ -128,6 +128,7 @@ def fit(
         typer.Option(help="A running cluster: tcp://HOST:8786 (Dask), spark://HOST:7077; else one is started."),
     ] = None,
     to: Annotated[Path, typer.Option("--out", help="Model file; the report goes beside it.")] = Path("model.json"),
+    report: Annotated[Path | None, typer.Option(help="The report, if not beside the model.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing model.")] = False,
     seed: Annotated[int | None, typer.Option(help="Reproducible and NOT private; for trying things out.")] = None,
 ) -> None:
@@ -140,8 +141,12 @@ def fit(
     # Before anything is charged: a result that cannot be written would be a wasted budget.
     if to.suffix != ".json":
         raise InputError(f"--out must end in .json, got {to.name!r}; the report goes beside it as .html.")
-    if not to.absolute().parent.is_dir() or not os.access(to.absolute().parent, os.W_OK):
-        raise InputError(f"--out: the folder of {to} does not exist or cannot be written.")
+    page = report or to.with_suffix(".html")
+    if page.suffix != ".html":
+        raise InputError(f"--report must end in .html, got {page.name!r}.")
+    for name, file in (("--out", to), ("--report", page)):
+        if not file.absolute().parent.is_dir() or not os.access(file.absolute().parent, os.W_OK):
+            raise InputError(f"{name}: the folder of {file} does not exist or cannot be written.")
     if to.exists() and not force:
         raise InputError(
             f"{to} exists, and a fit that was paid for is not overwritten; choose another --out, or pass --force."
@@ -153,7 +158,6 @@ def fit(
         with open_data(data, engine, scheduler) as rows, _pass_bars():
             fitted = FileModel.fit(rows, model, target, PublicBounds.read(bounds), data.name, **settings)
     to.write_text(fitted.to_json() + "\n")
-    page = to.with_suffix(".html")
     page.write_text(render(fitted), encoding="utf-8")
     if seed is not None:
         out.print("[bold red]A seed was given: this fit is reproducible and protects nobody.[/]")
@@ -208,6 +212,27 @@ def predict(
     with open_data(data) as rows:
         text = write_predictions(to, fitted.target, fitted.predict(rows, data.name).tolist())
     print(text if to is None else f"wrote {to}", end="" if to is None else "\n")
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="A model or release as JSON, or a report.")],
+    ledger: Annotated[
+        str | None, typer.Option("--ledger", "-l", help="sqlite:///FILE#DATASET that was charged, to check it, too.")
+    ] = None,
+) -> None:
+    """Recompute every privacy number of a model or a report from its record. Exit code 1 if one does not hold."""
+    from .errors import InputError
+    from .verify import verified
+
+    if not file.exists():
+        raise InputError(f"{file} does not exist.")
+    checks = verified(file.read_text(encoding="utf-8"), ledger)
+    for check in checks:
+        print(f"{'holds' if check.holds else 'FAILS'}  {check.claim}: {check.found}")
+    wrong = sum(not check.holds for check in checks)
+    print(f"{len(checks) - wrong} of {len(checks)} claims hold.")
+    raise typer.Exit(1 if wrong else 0)
 
 
 @app.command()

@@ -1,11 +1,11 @@
-"""The fitted private model as versioned JSON, and the privacy statement that goes with it."""
+"""The fitted private model as versioned JSON."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .errors import InputError
 from .estimators.fitted import FACTS, Fitted
-from .privacy.claim import Cost, Release
+from .privacy.claim import Cost, Record, Release
 
-__all__ = ["privacy_statement", "restored", "to_json"]
+__all__ = ["decode", "encode", "restored", "to_json"]
 
 SCHEMA = "eptr-model/2"
 # Settings that mean something only where the model was fitted: they are not part of a published model.
@@ -29,8 +29,8 @@ def to_json(estimator: Any) -> str:
     facts = {name: getattr(estimator, name) for name in FACTS if hasattr(estimator, name)}
     fitted = {name: getattr(estimator.fitted_, name) for name in _own_fields(type(estimator.fitted_))}
     parts = {"settings": settings, "facts": facts, "fitted": fitted}
-    model = {"schema": SCHEMA, "model": type(estimator).__name__, "release": _encode(estimator.release_)}
-    model |= {part: {k: _encode(v) for k, v in content.items()} for part, content in parts.items()}
+    model = {"schema": SCHEMA, "model": type(estimator).__name__, "release": encode(estimator.release_)}
+    model |= {part: {k: encode(v) for k, v in content.items()} for part, content in parts.items()}
     return json.dumps(model, indent=1, allow_nan=False)
 
 
@@ -53,15 +53,15 @@ def restored(text: str, models: Mapping[str, Any]) -> Any:
         raise InputError(f"the model is a {name!r}, which this version of eptr does not know.")
     if schema != SCHEMA:
         content = _from_first_schema(content)
-    estimator = models[name](**{k: _decode(v) for k, v in content["settings"].items()})
+    estimator = models[name](**{k: decode(v) for k, v in content["settings"].items()})
     for key in FACTS:
         if key in content["facts"]:
-            setattr(estimator, key, _decode(content["facts"][key]))
-    found: Release = _decode(content["release"])
+            setattr(estimator, key, decode(content["facts"][key]))
+    found: Release = decode(content["release"])
     # Version 0.1 did not write what a guarantee rests on; a rival still knows it of its form.
     if "basis" not in content["release"]["cost"]:
         found = replace(found, cost=estimator._marked(found.cost))
-    own = {k: _decode(content["fitted"][k]) for k in _own_fields(estimator._fitted) if k in content["fitted"]}
+    own = {k: decode(content["fitted"][k]) for k in _own_fields(estimator._fitted) if k in content["fitted"]}
     estimator.release_ = found
     estimator.fitted_ = estimator._fitted(value=found.value, noise=found.noise_scale, **own)
     return estimator
@@ -76,24 +76,26 @@ def _from_first_schema(content: dict[str, Any]) -> dict[str, Any]:
     return content | {"facts": old, "release": release, "fitted": {k.removesuffix("_"): v for k, v in old.items()}}
 
 
-def _encode(value: Any) -> Any:
+def encode(value: Any) -> Any:
+    """Released and public values as what JSON has, so that :func:`decode` gives them back."""
     if isinstance(value, np.ndarray):
         return {
-            "array": [_encode(v) for v in value.ravel().tolist()],
+            "array": [encode(v) for v in value.ravel().tolist()],
             "shape": list(value.shape),
             "dtype": _dtype(value),
         }
     if isinstance(value, np.generic):
-        return _encode(value.item())
+        return encode(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": repr(value)}
     if isinstance(value, Release):
-        content = {k: _encode(getattr(value, k)) for k in value.__slots__ if k != "cost"}
-        return {"release": content, "cost": {k: getattr(value.cost, k) for k in value.cost.__slots__}}
+        content = {k: encode(getattr(value, k)) for k in value.__slots__ if k not in ("cost", "record")}
+        cost = {k: getattr(value.cost, k) for k in value.cost.__slots__}
+        return {"release": content, "cost": cost, "record": asdict(value.record)}
     if isinstance(value, dict):
-        return {"dict": [[key, _encode(v)] for key, v in value.items()]}
+        return {"dict": [[key, encode(v)] for key, v in value.items()]}
     if isinstance(value, (tuple, list)):
-        return {"tuple" if isinstance(value, tuple) else "list": [_encode(v) for v in value]}
+        return {"tuple" if isinstance(value, tuple) else "list": [encode(v) for v in value]}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise InputError(
@@ -105,66 +107,21 @@ def _dtype(value: np.ndarray[Any, Any]) -> str:
     return "object" if value.dtype == object else value.dtype.str
 
 
-def _decode(value: Any) -> Any:
+def decode(value: Any) -> Any:
+    """The inverse of :func:`encode`."""
     if not isinstance(value, dict):
         return value
     if "array" in value:
-        return np.array([_decode(v) for v in value["array"]], dtype=value["dtype"]).reshape(value["shape"])
+        return np.array([decode(v) for v in value["array"]], dtype=value["dtype"]).reshape(value["shape"])
     if "float" in value:
         return float(value["float"])
     if "release" in value:
-        return Release(**{k: _decode(v) for k, v in value["release"].items()}, cost=Cost(**value["cost"]))
+        # Version 0.1 kept no record.
+        record = Record.from_dict(value["record"]) if "record" in value else Record()
+        content = {k: decode(v) for k, v in value["release"].items()}
+        return Release(**content, cost=Cost(**value["cost"]), record=record)
     if "tuple" in value:
-        return tuple(_decode(v) for v in value["tuple"])
+        return tuple(decode(v) for v in value["tuple"])
     if "dict" in value:
-        return {key: _decode(v) for key, v in value["dict"]}
-    return [_decode(v) for v in value["list"]]
-
-
-_CHANGE = {
-    "replace-one": "replacing {} of the dataset by any other",
-    "zero-out": "leaving out {} of the dataset (or putting it back; n stays the same)",
-}
-_RESTS = {
-    "proven": "The guarantee is proven in the library's repository.",
-    "cited": "The guarantee rests on a published theorem that was cited, not re-proven: {}",
-    "not verified": "The guarantee was not verified: {}",
-}
-
-
-def privacy_statement(estimator: Any) -> str:
-    """Two paragraphs: the guarantee, and what it does not cover."""
-    r: Release = estimator.release_
-    fault: str | None = estimator._fault
-    if fault is not None:
-        return (
-            f"This fit used a published method that is not differentially private: {fault} It carries NO privacy guarantee; "
-            "it must not be published if the rows are sensitive.\n\nUse form='repaired' to obtain a private result."
-        )
-    if not r.private:
-        return (
-            "This fit was made with a fixed random seed. It is reproducible and carries NO privacy guarantee; it must not "
-            "be published if the rows are sensitive.\n\nFit again with random_state=None to obtain a private result."
-        )
-    unit = "one row" if r.rows_per_person == 1 else f"up to {r.rows_per_person} rows that belong to one person"
-    strategy = estimator.strategies.get(r.strategy)
-    how = f"The method known in the literature as {r.strategy} form, was used" if strategy is None else strategy.how
-    silent = 'The answer was "no reply": the published values are a public fallback, not a function of the data.'
-    first = [
-        f"The {type(estimator).__name__} parameters were computed under ({r.epsilon:g}, {r.delta:g})-differential privacy:",
-        f"{_CHANGE[r.neighbours].format(unit)} changes the probability of every possible published outcome by at",
-        f"most a factor exp({r.epsilon:g}) = {math.exp(min(r.epsilon, 700)):.3g}, up to an additional {r.delta:g}.",
-        f"{how}. The noise was drawn",
-        f"{'exactly, ' if r.basis == 'proven' else ''}from a cryptographic source.",
-        _RESTS[r.basis].format(r.theorem),
-        *([] if r.replied else [silent]),
-    ]
-    labels = ", and so were the class labels" if hasattr(estimator, "classes_") else ""
-    second = [
-        "The number of rows, the names of the columns, the bounds and all settings are treated as public and were fixed",
-        f"without looking at the data{labels}. The guarantee covers this one release; other releases from the same rows",
-        "add to its cost. It does not cover scores or diagnostics computed directly on the rows, the time the computation",
-        "took, or the check that values are finite, numeric and declared. Anything computed from the published parameters",
-        "alone is covered.",
-    ]
-    return " ".join(first) + "\n\n" + " ".join(second)
+        return {key: decode(v) for key, v in value["dict"]}
+    return [decode(v) for v in value["list"]]

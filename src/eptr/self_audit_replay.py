@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import replace
 from importlib.util import find_spec
 from textwrap import shorten
 from typing import Any
@@ -255,7 +257,12 @@ def _file_fitter(kind: str) -> Fit:
 
 
 def _file_artefacts(model: FileModel) -> dict[str, bytes]:
-    return artefacts(model.estimator) | {"report": render(model).encode(), "model file": model.to_json().encode()}
+    """The report as it is, and as that of a private fit, which tells more."""
+    private = copy(model.estimator)
+    private.release_ = replace(private.release_, private=True)
+    pages = {"report": model, "report of a private fit": replace(model, estimator=private)}
+    found = {name: render(page).encode() for name, page in pages.items()}
+    return artefacts(model.estimator) | found | {"model file": model.to_json().encode()}
 
 
 # Half of many small fits at one place, half at another: all boxes are alike, and on a neighbour the innermost is not.

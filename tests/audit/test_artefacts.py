@@ -78,6 +78,6 @@ def test_what_is_collected():
         model = eptr.BayesClassifier(x_bound=1.0, classes=[0, 1, 2], random_state=0).fit(X, y)
     names = set(artefacts(model))
     assert {"pickle", "repr", "to_json", "privacy_statement", "attribute means_", "attribute release_"} <= names
-    assert b"exactly, from a cryptographic source" in artefacts(model)["statement of a private fit"]
+    assert b"exactly, from a cryptographic source" in artefacts(model)["statement of a private fit, methods"]
     assert b"float64(3, 2)" in outlines(model)["attribute means_"]
     assert outlines(model).keys() >= {"repr", "privacy_statement"}

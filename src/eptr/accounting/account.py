@@ -18,7 +18,10 @@ class Account:
         self.ledger, self.what = ledger, what
 
     def charge(self, cost: Cost, *, private: bool, what: str = "") -> object:
-        return self.ledger.charge(cost, private=private, what=f"{self.what} {what}".strip())
+        """A Receipt, of a ledger that gives one."""
+        what = f"{self.what} {what}".strip()
+        entry = self.ledger.charge(cost, private=private, what=what)
+        return self.ledger.receipt(entry) if hasattr(self.ledger, "receipt") else entry
 
     def check(self, cost: Cost, *, private: bool) -> None:
         """Of a ledger that can tell in advance."""

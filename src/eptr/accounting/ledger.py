@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ..errors import BudgetError, InputError, LedgerError, PrivacyError
-from ..privacy.claim import BASES, Cost
+from ..privacy.claim import BASES, Cost, Receipt
 from ..privacy.mechanism import forecast_test
 from ..privacy.unit import RELATIONS
 from .budget import Budget
@@ -160,6 +160,13 @@ class Ledger:
             )
             session.append(entry)
         return entry
+
+    def receipt(self, entry: Entry) -> Receipt:
+        """What a release carries of its charge: the entry's hash, the total, and what was left after it."""
+        opening, _ = self._ends(entry.dataset)
+        total = _budget(opening)
+        left = Spent.from_dict(entry.totals).remaining(total, opening.content["mixing"])
+        return Receipt(entry.dataset, entry.hash, total.epsilon, total.delta, left.epsilon, left.delta, left.mu)
 
     def check(self, cost: Cost, *, private: bool) -> None:
         """Raise what :meth:`charge` would raise now, and charge nothing: long work need not begin in vain."""

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..privacy.voices import VOICES
 from .replay import Diverged, Replay
 
 __all__ = ["ArtefactSearch", "Collect", "Fit", "artefacts", "compare_artefacts", "outlines"]
@@ -37,7 +38,7 @@ class ArtefactSearch:
 
 
 def artefacts(model: Any) -> dict[str, bytes]:
-    """The attributes of a fitted model one by one, its repr, pickle, JSON and privacy statement."""
+    """The attributes of a fitted model one by one, its repr, pickle, JSON and statements."""
     found = {f"attribute {name}": _bytes(value) for name, value in _attributes(model).items()}
     found["attributes"] = repr(sorted(vars(model))).encode()
     found["repr"] = repr(model).encode()
@@ -49,7 +50,7 @@ def artefacts(model: Any) -> dict[str, bytes]:
         # A replayed fit says that it is not private; the statement of a private one tells more.
         private = copy.copy(model)
         private.release_ = replace(model.release_, private=True)
-        found["statement of a private fit"] = private.privacy_statement().encode()
+        found |= {f"statement of a private fit, {voice}": private.statement(voice).encode() for voice in VOICES}
     return found
 
 

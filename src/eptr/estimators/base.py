@@ -29,9 +29,11 @@ from ..errors import (
     SettingsWarning,
     sensible,
 )
-from ..privacy.claim import Cost, Release
+from ..privacy.claim import Cost, Record, Release
+from ..privacy.facts import Facts
 from ..privacy.spending import Spending
 from ..privacy.unit import Unit
+from ..privacy.voices import tell
 from ..rows.engine import Engine, Rows
 from ..rows.engines import open_rows
 from ..rows.memory import unquoted
@@ -43,6 +45,8 @@ from .strategy import Strategy
 
 __all__ = ["NoisyScore", "PrivateEstimator"]
 
+# Settings that a Release has in other places, or that mean something only where it was made.
+_TOLD_ELSEWHERE = ("epsilon", "delta", "neighbours", "rows_per_person", "ledger", "random_state")
 NO_REPLY = "no reply: the private test did not release this fit, and predictions are the public fallback."
 
 
@@ -103,7 +107,7 @@ class PrivateEstimator(_Declared):
             public = self._public(rows.n, rows.n_features, 0 if rows.classes is None else len(rows.classes))
             spending = self._open(self._cost(public), rows)
             self.fitted_ = self._fit(rows, public, spending)
-            self.release_ = spending.close(self.fitted_.value, self.fitted_.noise, self._method)
+            self.release_ = spending.close(self.fitted_.value, self.fitted_.noise, self._method, self._record())
         except BaseException:
             self._forget()  # not even public facts about rows that somebody refused to pay for
             raise
@@ -169,6 +173,23 @@ class PrivateEstimator(_Declared):
     def _account(self) -> Account | None:
         """The ledger to charge, if there is one; a string is opened anew in every process."""
         return open_account(self.ledger, type(self).__name__)
+
+    def _record(self) -> Record:
+        """What was done, in words, and the settings it was done with: those that were fixed, and those that were bought."""
+        strategy = self.strategies.get(self._variant)
+        how = (
+            f"The method known in the literature as {self._method} form, was used" if strategy is None else strategy.how
+        )
+        home = type(self if strategy is None else strategy).__module__
+        public = {k: v for k, v in self.get_params(deep=False).items() if k not in _TOLD_ELSEWHERE}
+        private = [name for name, value in public.items() if isinstance(value, str) and value == "private"]
+        bought = {name: self._bought(name) for name in private}
+        return Record.of(type(self).__name__, how, home, {k: v for k, v in public.items() if k not in private}, bought)
+
+    def _bought(self, name: str) -> Any:
+        """A bound that was given as "private": what it was found to be, or the ranges that took its place."""
+        found = getattr(self.fitted_, name, None)
+        return getattr(self.fitted_, name.replace("bound", "range"), None) if found is None else found
 
     def _forget(self) -> None:
         """A new fit starts clean: nothing of an earlier, perhaps seeded, fit may be published with it."""
@@ -265,12 +286,26 @@ class PrivateEstimator(_Declared):
 
         return to_json(self)
 
-    def privacy_statement(self) -> str:
-        """Two paragraphs fit for a paper or an ethics board."""
-        from ..persistence import privacy_statement
-
+    def facts(self) -> Facts:
+        """What a reader may rely on: the facts of the Release, and what this model knows of its accuracy."""
         check_is_fitted(self, "release_")
-        return privacy_statement(self)
+        found = replace(self.release_.facts(), fault=self._fault or "")
+        if getattr(self.fitted_, "covariance", None) is None or not hasattr(self, "summary"):
+            return found
+        table = self.summary()
+        widths = np.ptp(table.intervals, axis=1)[~table.undetermined]
+        few = [str(name) for name, unknown in zip(table.names, table.undetermined, strict=True) if unknown]
+        biases = [" ".join(table.caution.split()), *([f"Too few rows to say: {', '.join(few)}."] if few else [])]
+        span = (float(widths.min()), float(widths.max())) if widths.size else None
+        return replace(found, level=table.level, widths=span, outside=table.outside, biases=tuple(biases))
+
+    def statement(self, voice: str = "methods") -> str:
+        """What was promised and how it was kept: for a "methods" section, an "ethics" board, or the "people" in the data."""
+        return tell(self.facts(), voice)
+
+    def privacy_statement(self) -> str:
+        """The statement for a methods section."""
+        return self.statement()
 
 
 _SCORES_WARNED: list[str] = []

@@ -111,6 +111,7 @@ class Solution:
     noise: float
     residual_square: float
     banded: bool
+    sampling: Array | None = None  # the part of the covariance that is not
 
 
 class Descent:
@@ -202,7 +203,8 @@ class Descent:
         moment = self.outer(spread, outer) * max(1.0, tail.square() / max(tail.square(spread.level), 1e-300)) / n
         middle = moment / n + float(np.sum(variance)) * np.eye(p) + hidden  # proof: sandwich
         noise = math.sqrt(float(np.sum(variance[:kept])))
-        return Solution(estimate, inverse @ middle @ inverse.T, noise, float(np.trace(moment)) / p, True)
+        covariance, sampling = (inverse @ part @ inverse.T for part in (middle, moment / n))
+        return Solution(estimate, covariance, noise, float(np.trace(moment)) / p, True, sampling)
 
     def finish_symmetric(self, phi: Array, level: float) -> Solution:
         """One more pass, cut at ``level``: what is cut off cancels, if errors are symmetric. proof: bands"""
@@ -212,11 +214,10 @@ class Descent:
         matrix = isinstance(bend, Curvature)
         inverse = self.inverse([bend], [total]) if matrix else np.eye(self.p) / self.slope(bend, total)
         moment = self.outer(spread, outer) / self.n
-        middle = moment / self.n + float(variance[0]) * np.eye(self.p)
+        sampling = inverse @ moment @ inverse.T / self.n
         square = float(np.trace(inverse @ moment @ inverse.T)) / self.p
-        return Solution(
-            phi + inverse @ step[0], inverse @ middle @ inverse.T, math.sqrt(float(variance[0])), square, True
-        )
+        covariance = sampling + float(variance[0]) * inverse @ inverse.T
+        return Solution(phi + inverse @ step[0], covariance, math.sqrt(float(variance[0])), square, True, sampling)
 
     def bands(self, phi: Array, bands: Bands, share: float, *asks: Any) -> Any:
         """Each band's noisy mean and its variance, and the exact sums of what else is asked of the same pass."""
@@ -271,9 +272,10 @@ class Descent:
         total, inside = self.at(phi).sums(self.rows, spread, bend)
         slope, moment = self.slope(bend, inside), self.outer(spread, total) / self.n
         variance = sum((1.0 - slope) ** (2 * age) * scale**2 for age, scale in enumerate(reversed(noise)))
-        covariance = moment / (slope**2 * self.n) + variance * np.eye(self.p)
+        sampling = moment / (slope**2 * self.n)
+        covariance = sampling + variance * np.eye(self.p)
         square = float(np.trace(moment)) / (slope**2 * self.p)
-        return Solution(phi, covariance, math.sqrt(variance), square, False)
+        return Solution(phi, covariance, math.sqrt(variance), square, False, sampling)
 
     def slope(self, bend: Slope, total: Array) -> float:
         """The mean derivative of a clipped step. proof: curvature"""

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["BASES", "Cost", "Release", "SupportsCharge"]
+from .facts import Facts, best_bet, share_of
+from .voices import tell
+
+__all__ = ["BASES", "Cost", "Draw", "Receipt", "Record", "Release", "SupportsCharge"]
 
 # What a guarantee rests on, the strongest first.
 BASES = ("proven", "cited", "not verified")
+# Costs that are mu-GDP, up to their failure.
+_OF_MU = ("gaussian", "bounded-range", "approximate-gaussian")
+_COMPOSITION = {
+    "gaussian": "the mu^2 of the parts add up, each chosen after the ones before it were seen",
+    "approximate-gaussian": "the mu^2 of the parts and their failures add up",
+    "bounded-range": "the parts are exponential mechanisms of bounded range; the mu^2 of each add up",
+    "basic": "the epsilons of the parts add up",
+    **dict.fromkeys(("ladder", "logistic", "laplace"), "the epsilons and deltas of the tests add up"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +55,74 @@ class SupportsCharge(Protocol):
     def charge(self, cost: Cost, *, private: bool, what: str = ...) -> object: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One noisy part of a release, in public numbers."""
+
+    noise: str  # "gaussian", "laplace", "exponential" or "test"
+    what: str  # the set that holds what one row can add, or what was drawn
+    shape: tuple[tuple[str, float | None], ...]  # the numbers of that set
+    sensitivity: float  # for all rows of one person
+    spent: float  # mu of Gaussian noise, otherwise epsilon
+    scale: float  # of the noise
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a ledger says of a charge: the entry that holds it, and the dataset's total and rest right after it."""
+
+    dataset: str
+    entry: str  # its hash
+    epsilon: float
+    delta: float
+    left_epsilon: float
+    left_delta: float
+    left_mu: float
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """How a release came about, for those who must rely on it: public and released numbers alone."""
+
+    what: str = ""  # was estimated
+    how: str = ""  # in a sentence
+    proven_in: str = ""  # where, in the repository
+    rows: int | None = None
+    settings: tuple[tuple[str, str], ...] = ()  # fixed beforehand, by name, as JSON
+    bought: tuple[tuple[str, str], ...] = ()  # with a part of the budget
+    draws: tuple[Draw, ...] = ()
+    receipt: Receipt | None = None
+    date: str = ""  # the day; a time would tell how long a fit took
+    versions: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, what: str, how: str, home: str, settings: Mapping[str, Any], bought: Mapping[str, Any]) -> Record:
+        """What a method knows of itself; ``home`` is the module with its proof beside it."""
+        proof = f"src/{home.replace('.', '/')}.md" if home.startswith("eptr.") else ""
+        return cls(what, how, proof, None, _texts(settings), _texts(bought))
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Record:
+        """The inverse of ``asdict``, from JSON: lists are tuples again."""
+        draws = tuple(Draw(**d | {"shape": _pairs(d["shape"])}) for d in content["draws"])
+        receipt = None if content["receipt"] is None else Receipt(**content["receipt"])
+        pairs = {name: _pairs(content[name]) for name in ("settings", "bought", "versions")}
+        return cls(**dict(content) | pairs | {"draws": draws, "receipt": receipt})
+
+
+def _texts(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, json.dumps(value, default=_plain)) for name, value in settings.items() if value is not None)
+
+
+def _plain(value: Any) -> Any:
+    """Arrays as lists; of anything else its type alone."""
+    return value.tolist() if hasattr(value, "tolist") else type(value).__name__
+
+
+def _pairs(content: Any) -> tuple[Any, ...]:
+    return tuple((name, value) for name, value in content)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Release:
     """What may be published: the noisy value or "no reply", and the guarantee it carries."""
@@ -56,6 +137,7 @@ class Release:
     cost: Cost = field(repr=False)
     neighbours: str = "replace-one"
     rows_per_person: int = 1  # so many rows of one person are protected together
+    record: Record = field(default=Record(), repr=False)
 
     @property
     def basis(self) -> str:
@@ -72,7 +154,11 @@ class Release:
 
     def to_json(self) -> str:
         """Everything above as JSON; there is nothing else inside."""
-        content = {
+        return json.dumps(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything above as plain values."""
+        return {
             "replied": self.replied,
             "value": None if self.value is None else np.asarray(self.value).tolist(),
             "noise_scale": self.noise_scale if math.isfinite(self.noise_scale) else None,
@@ -85,5 +171,39 @@ class Release:
             "neighbours": self.neighbours,
             "rows_per_person": self.rows_per_person,
             "cost": {name: getattr(self.cost, name) for name in self.cost.__slots__},
+            "record": asdict(self.record),
         }
-        return json.dumps(content)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Release:
+        """The inverse of :meth:`to_dict`."""
+        scale = math.inf if content["noise_scale"] is None else content["noise_scale"]
+        value = None if content["value"] is None else np.asarray(content["value"], dtype=float)
+        names = ("replied", "epsilon", "delta", "private", "strategy", "neighbours", "rows_per_person")
+        plain = {name: content[name] for name in names}
+        record = Record.from_dict(content["record"])
+        return cls(value=value, noise_scale=scale, cost=Cost(**content["cost"]), record=record, **plain)
+
+    def facts(self) -> Facts:
+        """What a reader may rely on, as one record; see :meth:`statement`."""
+        cost, record, paid = self.cost, self.record, self.record.receipt
+        total = None if paid is None else (paid.epsilon, paid.delta)
+        together = cost.mu * math.sqrt(cost.parts) if cost.kind in _OF_MU else None
+        return Facts(
+            what=record.what or self.strategy, how=record.how, replied=self.replied, private=self.private,
+            epsilon=self.epsilon, delta=self.delta, mu=together, failure=cost.failure * cost.parts,
+            bet=best_bet(self.epsilon, self.delta, together, cost.failure * cost.parts),
+            relation=self.neighbours, rows_each=self.rows_per_person, rows=record.rows,
+            total=total, share=None if total is None else share_of(together, self.epsilon, total),
+            composition=_COMPOSITION.get(cost.kind, "") if len(record.draws) > 1 else "",
+            remaining=None if paid is None else (paid.left_epsilon, paid.left_delta, paid.left_mu),
+            ledger="" if paid is None else paid.entry,
+            settings=record.settings, bought=record.bought,
+            parts=tuple((d.noise, d.what, d.sensitivity, d.spent, d.scale) for d in record.draws),
+            basis=self.basis, theorem=self.theorem, proven_in=record.proven_in if self.basis == "proven" else "",
+            date=record.date, versions=record.versions,
+        )  # fmt: skip
+
+    def statement(self, voice: str = "methods") -> str:
+        """What was promised and how it was kept: for a "methods" section, an "ethics" board, or the "people" in the data."""
+        return tell(self.facts(), voice)

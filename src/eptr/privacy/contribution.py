@@ -28,6 +28,7 @@ __all__ = [
     "Outer",
     "Shape",
     "WeightedOuter",
+    "contribution_of",
 ]
 
 Array = NDArray[np.float64]
@@ -160,6 +161,17 @@ class Shape(Contribution):
         if self.distance is None:
             raise InputError("neighbours='zero-out' is not proven for this method; use neighbours='replace-one'.")
         return self.distance
+
+
+def contribution_of(what: str, shape: dict[str, Any]) -> Contribution | None:
+    """The set that a record names, from its numbers; None if there is no such set."""
+    kind = next((k for k in (*Contribution.__subclasses__(), *Outer.__subclasses__()) if k.__name__ == what), None)
+    if kind is None:
+        return None
+    found: Contribution = object.__new__(kind)  # a weighted one is made from its bound, and recorded by its radius
+    for name, number in shape.items():
+        object.__setattr__(found, name, number)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, PrivacyError, positive, probability
-from .claim import Cost, Release, SupportsCharge
+from .claim import Cost, Draw, Receipt, Record, Release, SupportsCharge
 from .gaussian import gaussian_delta, gaussian_mu
 from .ladder import DEFAULT_P0_SHARE, DEFAULT_SLACK, Ladder, build_ladder
 from .noise import NoiseSource, SeededNoise, noise_source
 from .profile import LaplaceTest, LogisticTest, profile_within
+from .versions import made
 
 __all__ = [
     "Forecast",
@@ -30,6 +31,10 @@ __all__ = [
 Array = NDArray[np.float64]
 # A safety value is trusted to this absolute accuracy; see `rung`. proof: rungs
 _SAFETY_TOLERANCE = 1e-9
+CALLERS = (
+    "A private test decided whether to reply, and the reply has Gaussian noise; what is proven is this mechanism, and the "
+    "safety and the sensitivity of the estimate are claims of the caller"
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -186,8 +191,8 @@ def release(
     """:func:`eptr.release`, with a ledger that is an object: charged before anything is drawn."""
     if not isinstance(proposal, Proposal):
         raise InputError(f"proposal must be an eptr.Proposal, got {type(proposal).__name__}.")
-    noise = _charged(_request(epsilon, delta, strategy, slack, p0).cost, strategy, ledger, random_state)
-    return reply(proposal, epsilon, delta, strategy, noise, slack=slack, p0=p0)
+    noise, receipt = charged(_request(epsilon, delta, strategy, slack, p0).cost, strategy, ledger, random_state)
+    return paid(reply(proposal, epsilon, delta, strategy, noise, slack=slack, p0=p0), receipt)
 
 
 def reply(
@@ -221,8 +226,8 @@ def release_at_rung(
 
     Rung -1 never replies. From rung 0 upwards the estimate exists and ``sensitivity`` bounds it. proof: threshold
     """
-    noise = _charged(_request(epsilon, delta, "tight", slack, p0).cost, "tight", ledger, random_state)
-    return reply_at_rung(estimate, rung, sensitivity, epsilon, delta, noise, slack=slack, p0=p0)
+    noise, receipt = charged(_request(epsilon, delta, "tight", slack, p0).cost, "tight", ledger, random_state)
+    return paid(reply_at_rung(estimate, rung, sensitivity, epsilon, delta, noise, slack=slack, p0=p0), receipt)
 
 
 def reply_at_rung(
@@ -243,13 +248,20 @@ def reply_at_rung(
     return _draw(plan, "tight", chance, estimate, positive("sensitivity", sensitivity), noise)
 
 
-def _charged(cost: Cost, strategy: str, ledger: SupportsCharge | None, random_state: Any) -> NoiseSource:
+def charged(
+    cost: Cost, strategy: str, ledger: SupportsCharge | None, random_state: Any
+) -> tuple[NoiseSource, Receipt | None]:
+    """The noise, and the receipt of a ledger that gives one."""
     noise = noise_source(random_state)
     if isinstance(ledger, str):
         raise InputError("ledger must be an object here; eptr.release takes a string, or pass eptr.Ledger('...').")
-    if ledger is not None:
-        ledger.charge(cost, private=noise.private, what=strategy)
-    return noise
+    receipt = None if ledger is None else ledger.charge(cost, private=noise.private, what=strategy)
+    return noise, receipt if isinstance(receipt, Receipt) else None
+
+
+def paid(found: Release, receipt: Receipt | None) -> Release:
+    """The release with its receipt, its day and the versions it was made with."""
+    return replace(found, record=replace(found.record, receipt=receipt, **made()))
 
 
 def _draw(
@@ -258,7 +270,14 @@ def _draw(
     scale = round_up(alpha * plan.noise)
     replied = noise.coin(*chance)
     value = published(noise, estimate(), scale) if replied else None
-    return Release(replied, value, scale, plan.cost.epsilon, plan.cost.delta, noise.private, strategy, plan.cost)
+    cost = plan.cost
+    record = Record(
+        "estimate",
+        CALLERS,
+        "src/eptr/privacy/mechanism.md",
+        draws=(Draw("test", strategy, (), alpha, cost.epsilon, scale),),
+    )
+    return Release(replied, value, scale, cost.epsilon, cost.delta, noise.private, strategy, cost, record=record)
 
 
 def published(noise: NoiseSource, estimate: Any, scale: float) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from ..errors import LedgerError, PrivacyError
 from .bounded_range import bounded_range_epsilon, bounded_range_mu
-from .claim import BASES, Cost, Release
+from .claim import BASES, Cost, Draw, Receipt, Record, Release
 from .contribution import Absolute, Contribution
 from .joint_exponential import Line, joint_places, rank_sensitivity, rows_wanted
 from .mechanism import Proposal, forecast_test, reply, reply_at_rung
 from .noise import NoiseSource, noise_source
 from .unit import Unit
+from .versions import made
 
 __all__ = ["Account", "Part", "Portion", "Rows", "Spending"]
 
@@ -129,6 +130,8 @@ class Spending(Portion):
         self._epsilon = Fraction(cost.epsilon) if pure and cost.delta == 0.0 else Fraction(0)
         self._tests = cost.parts if cost.kind in ("ladder", "logistic", "laplace") else 0
         self.parts: list[Part] = []
+        self._draws: list[Draw] = []
+        self._receipt: object = None
         if account is not None:
             account.check(self.cost, private=self.private)
 
@@ -145,6 +148,7 @@ class Spending(Portion):
         noise = self._source()
         self._square, self._drawn = self._square - square, True
         self.parts.append(Part(contribution, mu))
+        self._draws.append(_drawn(contribution, self.protected, mu))
         return contribution.draw(values, self.protected, mu, noise.gaussian)
 
     def place(self, line: Line, levels: Sequence[Fraction], epsilon: float, *, total: int | None = None) -> Array:
@@ -161,6 +165,8 @@ class Spending(Portion):
         self._epsilon, self._square, self._drawn = self._epsilon - pure, self._square - square, True
         self.parts.append(Part(None, mu))
         sensitivity = rank_sensitivity(levels, self.protected, public_total=total is not None)
+        scale = 2.0 * float(sensitivity) / epsilon
+        self._draws.append(Draw("exponential", "ranks", (), float(sensitivity), epsilon, scale))
         wanted = rows_wanted(levels, line.count if total is None else total)
         return np.array(joint_places(line, wanted, Fraction(epsilon) / (2 * sensitivity), noise))
 
@@ -176,6 +182,8 @@ class Spending(Portion):
             raise PrivacyError("the parts of this fit cost more than its budget; nothing more was drawn.")
         noise = self._source()
         self._epsilon, self._drawn = self._epsilon - spent, True
+        sensitivity = reach.sensitivity(self.protected)
+        self._draws.append(Draw("laplace", "Absolute", _shape(reach), sensitivity, float(spent), scale))
         return [noise.laplace(values, scale * weight) for values, weight in blocks]
 
     def laplace_scale(self, reach: Absolute, share: float = 1.0) -> float:
@@ -184,14 +192,18 @@ class Spending(Portion):
 
     def test(self, proposal: Proposal, strategy: str, epsilon: float, delta: float) -> Release:
         """One of the tests that were paid for: propose, test, release. proof: tests"""
-        return reply(proposal, epsilon, delta, strategy, self._one_test(strategy, epsilon, delta))
+        return self._noted(reply(proposal, epsilon, delta, strategy, self._one_test(strategy, epsilon, delta)))
 
     def test_at_rung(
         self, estimate: Callable[[], Array], rung: int, sensitivity: float, epsilon: float, delta: float
     ) -> Release:
         """The tight test where the rung is known; the estimate is computed only if the coin says reply."""
         noise = self._one_test("tight", epsilon, delta)
-        return reply_at_rung(estimate, rung, sensitivity, epsilon, delta, noise)
+        return self._noted(reply_at_rung(estimate, rung, sensitivity, epsilon, delta, noise))
+
+    def _noted(self, found: Release) -> Release:
+        self._draws += found.record.draws
+        return found
 
     def idle(self, shape: Any, *, anew: bool = False) -> Array:
         """Standard normal numbers that no row enters, for published fallbacks; ``anew`` starts a seed from its beginning."""
@@ -207,12 +219,16 @@ class Spending(Portion):
         self._square, self._epsilon, self._tests = Fraction(0), Fraction(0), 0
         return self._source()
 
-    def close(self, value: Any, noise_scale: float, strategy: str) -> Release:
-        """What may be published, None for no reply, and paid for even if nothing was drawn. proof: order"""
+    def close(self, value: Any, noise_scale: float, strategy: str, record: Record | None = None) -> Release:
+        """What may be published, None for no reply, and paid for even if nothing was drawn. proof: order
+
+        ``record``: what the caller knows of it; what was drawn, from how many rows, when and with what is added here.
+        """
         self._source()
+        known = {"draws": tuple(self._draws), "rows": getattr(self._rows, "n", None), "receipt": self._receipt} | made()
         return Release(
             value is not None, value, noise_scale, self.cost.epsilon, self.cost.delta, self.private, strategy,
-            self.cost, self.protected.relation, self.protected.rows,
+            self.cost, self.protected.relation, self.protected.rows, replace(record or Record(), **known),
         )  # fmt: skip
 
     def _one_test(self, strategy: str, epsilon: float, delta: float) -> NoiseSource:
@@ -233,8 +249,18 @@ class Spending(Portion):
             self._rows.check()
             if self._account is not None:
                 try:
-                    self._account.charge(self.cost, private=self.private, what=self._what)
+                    receipt = self._account.charge(self.cost, private=self.private, what=self._what)
                 except AttributeError as error:
                     raise LedgerError("the ledger could not be charged; nothing was drawn.") from error
+                self._receipt = receipt if isinstance(receipt, Receipt) else None
             self._paid = True
         return self._noise
+
+
+def _drawn(contribution: Contribution, unit: Unit, mu: float) -> Draw:
+    sensitivity, scale = contribution.sensitivity(unit), contribution.scale(unit, mu)
+    return Draw("gaussian", type(contribution).__name__, _shape(contribution), sensitivity, mu, scale)
+
+
+def _shape(contribution: Any) -> tuple[tuple[str, float | None], ...]:
+    return tuple((field.name, getattr(contribution, field.name)) for field in fields(contribution))

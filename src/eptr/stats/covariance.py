@@ -49,7 +49,15 @@ def covariance(
     >>> stats.covariance(X, (-100, 100), epsilon=1.0).value.shape
     (2, 2)
     """
-    question = Question(what="covariance", epsilon=epsilon, delta=delta, level=level, **shared)
+    question = Question(
+        what="covariance",
+        epsilon=epsilon,
+        delta=delta,
+        level=level,
+        home=__name__,
+        declared={"bounds": bounds},
+        **shared,
+    )
     asked = ask_columns(question, x, bounds)
     found = _covariances(asked)
     names = column_names(asked.rows)
@@ -60,7 +68,15 @@ def correlation(
     x: Any, bounds: Any, *, epsilon: float, delta: float = 1e-6, level: float = 0.95, **shared: Unpack[Shared]
 ) -> Estimate:
     """The correlation matrix of the columns of a table; parameters are those of :func:`eptr.stats.mean`."""
-    question = Question(what="correlation", epsilon=epsilon, delta=delta, level=level, **shared)
+    question = Question(
+        what="correlation",
+        epsilon=epsilon,
+        delta=delta,
+        level=level,
+        home=__name__,
+        declared={"bounds": bounds},
+        **shared,
+    )
     asked = ask_columns(question, x, bounds)
     found = _covariances(asked)
     value, (sampling, privacy) = _scaled(found.value), found.correlation_errors()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import product
 from typing import Any
@@ -12,6 +12,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..privacy.claim import Release
+from ..privacy.facts import Facts
+from ..privacy.voices import tell
 
 __all__ = ["Estimate"]
 
@@ -84,6 +86,18 @@ class Estimate:
         ax.set_xticks(range(len(value)), [", ".join(label) for label in self.lines()], rotation=45, ha="right")
         ax.set_ylabel(self.release.strategy)
         return ax
+
+    def facts(self) -> Facts:
+        """What a reader may rely on: the facts of the Release, and how wide the intervals are."""
+        widths = np.ravel(np.asarray(self.high) - np.asarray(self.low))
+        known = widths[np.isfinite(widths)]
+        if math.isnan(self.level) or not known.size:
+            return self.release.facts()
+        return replace(self.release.facts(), level=self.level, widths=(float(known.min()), float(known.max())))
+
+    def statement(self, voice: str = "methods") -> str:
+        """What was promised and how it was kept: for a "methods" section, an "ethics" board, or the "people" in the data."""
+        return tell(self.facts(), voice)
 
     def __str__(self) -> str:
         labels, numbers = self.lines(), np.array([np.ravel(getattr(self, name)) for name in _NUMBERS]).T.tolist()

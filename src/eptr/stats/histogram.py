@@ -44,7 +44,9 @@ def histogram(
     >>> float(found.value.sum()), found.names[0][1]
     (10000.0, '[18, 40)')
     """
-    question = Question(what="histogram", epsilon=epsilon, delta=delta, level=level, **shared)
+    question = Question(
+        what="histogram", epsilon=epsilon, delta=delta, level=level, home=__name__, declared={"bins": bins}, **shared
+    )
     columns = tuple(bins) if isinstance(bins, Mapping) else None
     edges = _edges(next(iter(bins.values()), None) if isinstance(bins, Mapping) else bins)
     rows, spending = question.open(x, task=Task("none", drop_invalid=question.drop, columns=columns))

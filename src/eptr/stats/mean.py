@@ -60,7 +60,15 @@ def mean(
     >>> bool(answer.low < incomes.mean() < answer.high)
     True
     """
-    question = Question(what="mean", epsilon=epsilon, delta=delta, level=level, **shared)
+    question = Question(
+        what="mean",
+        epsilon=epsilon,
+        delta=delta,
+        level=level,
+        home=__name__,
+        declared={"bounds": bounds, "levels": levels},
+        **shared,
+    )
     asked = ask_columns(question, x, bounds, by, levels)
     value, sampling, privacy, noise = means(
         asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted

@@ -91,7 +91,15 @@ def _answer(
     what: str, x: Any, q: Any, bounds: Any, epsilon: float, step: float | None, level: float | None, shared: Shared
 ) -> Estimate:
     levels, step = _levels(q), None if step is None else positive("step", step)
-    question = Question(what=what, epsilon=epsilon, delta=0.0, level=math.nan if level is None else level, **shared)
+    question = Question(
+        what=what,
+        epsilon=epsilon,
+        delta=0.0,
+        level=math.nan if level is None else level,
+        home=__name__,
+        declared={"q": q, "bounds": bounds, "step": step},
+        **shared,
+    )
     columns = tuple(bounds) if isinstance(bounds, Mapping) else None
     task = Task("none", drop_invalid=question.drop, columns=columns)
     rows, spending = question.open(x, task=task, cost=lambda rows: _cost(epsilon, rows.n_features))

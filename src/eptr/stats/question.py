@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..accounting.account import Account, open_account
 from ..accounting.budget import Budget
 from ..errors import BoundError, InputError, NotPrivateWarning, SettingsWarning, probability, sensible
 from ..estimators.base import public_warnings, whole_number
-from ..privacy.claim import Cost
+from ..privacy.claim import Cost, Record
 from ..privacy.spending import Spending
 from ..privacy.unit import Unit
 from ..rows.engine import Engine
@@ -56,6 +56,8 @@ class Question:
     invalid: str = "raise"
     ledger: Any = None
     random_state: Any = None
+    home: str = ""  # the module that proves it
+    declared: Mapping[str, Any] = field(default_factory=dict)  # bounds and levels, for the record
 
     def __post_init__(self) -> None:
         Budget(self.epsilon, self.delta or 0.5)
@@ -126,7 +128,10 @@ class Question:
             np.asarray(value) - reach if low is None else low,
             np.asarray(value) + reach if high is None else high,
         )
-        release = spending.close(value, noise_scale, self.what)
+        settings = dict(self.declared) | {"invalid": self.invalid}
+        release = spending.close(
+            value, noise_scale, self.what, Record.of(self.what, "", self.home, settings, bought={})
+        )
         labels = tuple(tuple(axis) for axis in names)
         return Estimate(value, low, high, self.level, se_sampling, se_privacy, labels, release)
 

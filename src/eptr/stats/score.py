@@ -62,7 +62,9 @@ def score(
     """
     if scoring not in SCORES:
         raise InputError(f"scoring must be one of {sorted(SCORES)}, got {scoring!r}.")
-    question = Question(what=scoring, epsilon=epsilon, delta=delta, level=level, **shared)
+    question = Question(
+        what=scoring, epsilon=epsilon, delta=delta, level=level, home=__name__, declared={"y_range": y_range}, **shared
+    )
     names, columns = getattr(model, "feature_names_in_", None), None
     if names is not None and (isinstance(y, str) or hasattr(X, "columns")):
         columns = tuple(map(str, names))  # in the order of the fit, whatever the table's

@@ -34,7 +34,15 @@ def variance(
     **shared: Unpack[Shared],
 ) -> Estimate:
     """Variances of columns (divided by n - 1); everything else as in :func:`eptr.stats.mean`."""
-    question = Question(what="variance", epsilon=epsilon, delta=delta, level=level, **shared)
+    question = Question(
+        what="variance",
+        epsilon=epsilon,
+        delta=delta,
+        level=level,
+        home=__name__,
+        declared={"bounds": bounds, "levels": levels},
+        **shared,
+    )
     asked = ask_columns(question, x, bounds, by, levels)
     value, sampling, privacy, noise = variances(
         asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted
@@ -55,7 +63,15 @@ def std(
     **shared: Unpack[Shared],
 ) -> Estimate:
     """Standard deviations: roots of variances and of the ends of their intervals."""
-    question = Question(what="std", epsilon=epsilon, delta=delta, level=level, **shared)
+    question = Question(
+        what="std",
+        epsilon=epsilon,
+        delta=delta,
+        level=level,
+        home=__name__,
+        declared={"bounds": bounds, "levels": levels},
+        **shared,
+    )
     asked = ask_columns(question, x, bounds, by, levels)
     value, sampling, privacy, noise = variances(
         asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted

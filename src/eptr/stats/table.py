@@ -44,7 +44,9 @@ def table(
     >>> found.value.shape, float(found.value.sum()), found.names
     ((2, 2), 1000.0, (('F', 'M'), ('no', 'yes')))
     """
-    question = Question(what="table", epsilon=epsilon, delta=delta, level=level, **shared)
+    question = Question(
+        what="table", epsilon=epsilon, delta=delta, level=level, home=__name__, declared={"levels": levels}, **shared
+    )
     data, axes = _axes(columns, levels)
     if any(not hasattr(axis, "__iter__") or isinstance(axis, str) or len(list(axis)) < 2 for axis in axes.values()):
         raise InputError("levels must list two or more labels of every column, such as ['F', 'M'].")

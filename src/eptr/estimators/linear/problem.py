@@ -103,6 +103,7 @@ class RegressionFitted(LinearFitted):
     y_range: Any = None
     centre: Any = None  # of the intervals: (slopes, intercept) before they were shrunk
     covariance: Any = None  # of the centre
+    se_sampling: Any = None  # the part of its standard errors that is not privacy noise and what that may hide
     residual_scale: Any = None
     undetermined: Any = None  # whether the rows are too few to say, slope by slope and for the intercept
     outside: Any = None  # share of rows beyond a bound or range

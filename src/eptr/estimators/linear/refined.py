@@ -203,6 +203,7 @@ def _report(
     if public.fit_intercept:
         beta[-1] += centre
     covariance = to_user @ solution.covariance @ to_user.T
+    sampling = None if solution.sampling is None else np.sqrt(np.diag(to_user @ solution.sampling @ to_user.T))
     noise = solution.noise * math.sqrt(float(np.mean(np.sum(to_user**2, axis=1))))
     # Steps from 0 shrink by themselves what they cannot see; passes divide by a curvature that is unknown there.
     lost = undetermined[:slopes] & solution.banded
@@ -214,6 +215,7 @@ def _report(
         **stated,
         centre=beta,
         covariance=covariance,
+        se_sampling=sampling,
         residual_scale=math.sqrt(solution.residual_square),
         undetermined=undetermined,
         outside=outside,

@@ -1,0 +1,179 @@
+"""One private result as a part of a page: its numbers, a forest plot, and what another epsilon would have meant for them."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from .pictures import pictures, table_html
+from .privacy.claim import Release
+from .privacy.facts import Facts
+from .privacy.gaussian import gaussian_mu
+from .svg import Line, forest, price
+
+__all__ = ["Panel", "panel", "shown"]
+
+_MOST_BARS, _MOST_LINES = 40, 400
+_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of epsilon: what it would have meant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """One result on a page."""
+
+    title: str
+    release: Release
+    facts: Facts
+    lines: tuple[Line, ...] = ()
+    undetermined: tuple[str, ...] = ()  # names that the rows are too few for
+    level: float = 0.95
+    axis: str = ""
+    factors: tuple[float, ...] = ()  # what makes the numbers comparable in the figure, where they are not
+    extra: tuple[str, ...] = ()  # more HTML: tables, figures, notes
+
+
+def panel(result: Any, title: str = "") -> Panel:
+    """Of an Estimate, or a fitted estimator; or of something with an ``estimator`` and perhaps ``rows_each``, as a study has."""
+    estimator = getattr(result, "estimator", result)
+    facts: Facts = result.facts()
+    if hasattr(result, "se_privacy"):
+        return _of_estimate(result, title or result.release.strategy, facts)
+    found = Panel(title=title or type(estimator).__name__, release=estimator.release_, facts=facts)
+    if facts.widths is None:
+        draws = hasattr(estimator, "plot") and estimator.released_
+        return replace(found, extra=pictures(estimator)) if draws else found
+    table = estimator.summary()
+    widen = math.sqrt(getattr(result, "rows_each", 1))  # rows of one person may depend on each other
+    sampling = getattr(estimator.fitted_, "se_sampling", None)
+    sampling = np.full(len(table.names), np.nan) if sampling is None else np.ravel(sampling)
+    z, lines = _quantile(table.level), []
+    for name, value, error, part in zip(
+        table.names, np.ravel(table.estimates), np.ravel(table.errors), sampling, strict=True
+    ):
+        reach = z * widen * error
+        lines.append(Line(str(name), float(value), float(value - reach), float(value + reach), float(z * widen * part)))
+    few = np.ravel(table.undetermined)
+    return replace(
+        found, level=table.level, axis="coefficient",
+        lines=tuple(line for line, unknown in zip(lines, few, strict=True) if not unknown),
+        undetermined=tuple(line.name for line, unknown in zip(lines, few, strict=True) if unknown),
+    )  # fmt: skip
+
+
+def _of_estimate(estimate: Any, title: str, facts: Facts) -> Panel:
+    z = _quantile(estimate.level)
+    numbers = (np.ravel(getattr(estimate, name)) for name in ("value", "low", "high", "se_sampling"))
+    lines = tuple(
+        Line(", ".join(labels) or title, float(v), float(low), float(high), float(z * s))
+        for labels, v, low, high, s in zip(estimate.lines(), *numbers, strict=True)
+    )
+    return Panel(title=title, release=estimate.release, facts=facts, lines=lines, level=estimate.level, axis=title)
+
+
+def _quantile(level: float) -> float:
+    return float(ndtri(0.5 + 0.5 * level))
+
+
+def shown(p: Panel) -> list[str]:
+    """As HTML: numbers, figures, and what another epsilon would have meant for them."""
+    pieces = [f"<h2>{html.escape(p.title)}</h2>"]
+    if not p.release.replied:
+        return [*pieces, "<p class='claim bad'>No reply: the private test did not release this. Predictions are the public "
+                "fallback.</p>"]  # fmt: skip
+    if p.lines:
+        pieces += [_numbers(p), _forest(p)]
+    if p.undetermined:
+        pieces.append(f"<p class='note'>Too few rows to say: {html.escape(', '.join(p.undetermined))}.</p>")
+    pieces += [f"<p class='note'>{html.escape(text)}</p>" for text in p.facts.biases]
+    return [*pieces, *p.extra, "<h3>What another epsilon would have meant</h3>", *_price(p)]
+
+
+def _numbers(p: Panel) -> str:
+    known, split = any(line.known for line in p.lines), any(math.isfinite(line.sampling) for line in p.lines)
+    tail = 50.0 * (1.0 - p.level) if known else math.nan
+    head = [
+        "",
+        "value",
+        *([f"{tail:.3g} %", f"{100 - tail:.4g} %"] if known else []),
+        *(["sampling alone"] if split else []),
+    ]
+    rows = []
+    for line in p.lines[:_MOST_LINES]:
+        ends = [f"{v:.5g}" if math.isfinite(v) else "" for v in (line.low, line.high)] if known else []
+        alone = [f"± {line.sampling:.3g}" if math.isfinite(line.sampling) else ""] if split else []
+        rows.append([line.name, f"{line.value:.5g}", *ends, *alone])
+    more = len(p.lines) - _MOST_LINES
+    caption = f"{p.level:.0%} intervals count sampling error and privacy noise." if known else "Without intervals."
+    return table_html([head, *rows], caption + (f" {more} more lines are not shown." if more > 0 else ""))
+
+
+def _forest(p: Panel) -> str:
+    lines = p.lines
+    if p.factors:
+        lines = tuple(line.scaled(f) for line, f in zip(lines, p.factors, strict=True) if f)
+    if not lines:
+        return ""
+    shown = lines[:_MOST_BARS]
+    rest = f" The first {_MOST_BARS} of {len(lines)}." if len(lines) > _MOST_BARS else ""
+    known = any(line.known for line in shown)
+    split = any(math.isfinite(line.sampling) for line in shown)
+    caption = (f"Values with {p.level:.0%} intervals." if known else "Values, without intervals.") + rest
+    thin = "with privacy noise and what it may hide" if split else "sampling error and privacy noise"
+    thick = "Thick, <span class='sampling'>blue: sampling error alone</span>; " if split else ""
+    key = f"<p class='key note'>{thick}thin, <span class='privacy'>orange: {thin}</span>.</p>"
+    return forest(shown, p.axis, caption) + (key if known else "")
+
+
+def _price(p: Panel) -> list[str]:
+    """Half widths are sqrt(sampling^2 + privacy^2), and the second goes as 1/mu(epsilon, delta) if all else stays the same."""
+    release = p.release
+    here = _mu(release, 1.0)
+    split = [line for line in p.lines if line.known and math.isfinite(line.sampling) and line.high > line.low]
+    noise = {factor: here / _mu(release, factor) for factor in _FACTORS}
+    if not split:
+        text = (
+            f"Half the epsilon would have meant {noise[0.5]:.2f} times the privacy noise at the same delta; sampling error stays "
+            "as it is."
+        )
+        curve = [(release.epsilon * f, here / _mu(release, f)) for f in np.geomspace(0.1, 10.0, 41).tolist()]
+        figure = price(curve, (release.epsilon, 1.0), 0.0, "privacy noise", "Privacy noise relative to this result's.")
+        return [f"<p>{text}</p>", figure]
+    head = ["", *(f"epsilon {release.epsilon * f:.3g}" for f in _FACTORS), "without privacy"]
+    rows = [
+        [
+            line.name,
+            *(f"± {_half(line, noise[f]):.3g}" for f in _FACTORS),
+            f"± {min(line.sampling, _half(line, 1.0)):.3g}",
+        ]
+        for line in split[:_MOST_BARS]
+    ]
+    caption = "Half widths of these intervals at other budgets, if all else had stayed the same; delta as it is."
+    factors = np.geomspace(0.1, 10.0, 41).tolist()
+    curve = [(release.epsilon * f, _typical(split, here / _mu(release, f))) for f in factors]
+    figure = price(
+        curve, (release.epsilon, 1.0), _typical(split, 0.0), "width of a typical interval", "Width relative to this result's."
+    )  # fmt: skip
+    return [table_html([head, *rows], caption), figure]
+
+
+def _mu(release: Release, factor: float) -> float:
+    """mu at another epsilon and the same delta; for pure releases noise goes as 1/epsilon."""
+    epsilon = release.epsilon * factor
+    return gaussian_mu(epsilon, release.delta) if release.delta else epsilon
+
+
+def _half(line: Line, noise: float) -> float:
+    """Half of the interval, with so many times the privacy noise."""
+    half = 0.5 * (line.high - line.low)
+    sampling = min(line.sampling, half)
+    return math.sqrt(sampling**2 + noise**2 * (half**2 - sampling**2))
+
+
+def _typical(lines: Sequence[Line], noise: float) -> float:
+    return float(np.median([_half(line, noise) / _half(line, 1.0) for line in lines]))

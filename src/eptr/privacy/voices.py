@@ -1,0 +1,268 @@
+"""One record of facts in three voices: a methods section, an ethics board, the people in the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from itertools import groupby
+from types import MappingProxyType
+
+from ..errors import InputError
+from .facts import Facts, best_bet
+
+__all__ = ["UNTOLD", "VOICES", "parts_drawn", "tell"]
+
+_TECHNICAL = "a technical fact; the methods voice has it"
+# What a voice leaves out, and why; everything else that is known is told.
+UNTOLD: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "methods": {},
+        "ethics": dict.fromkeys(("parts", "versions"), _TECHNICAL),
+        "people": {
+            **dict.fromkeys(
+                ("how", "epsilon", "delta", "mu", "failure", "share", "remaining", "composition", "ledger", "parts", "proven_in",
+                 "theorem", "versions", "settings", "bought", "level", "widths", "biases"),
+                _TECHNICAL,
+            ),
+            "enforced": "a matter between analyst and board",
+        },
+    }
+)  # fmt: skip
+
+
+def tell(facts: Facts, voice: str = "methods") -> str:
+    """A statement: paragraphs of plain text, divided by empty lines."""
+    if voice not in VOICES:
+        raise InputError(f"voice must be one of {', '.join(VOICES)}, got {voice!r}.")
+    paragraphs = VOICES[voice](facts) if facts.private else _not_private(facts)
+    return "\n\n".join(" ".join(filter(None, sentences)) for sentences in paragraphs if any(sentences))
+
+
+Paragraphs = list[list[str]]
+
+
+def _not_private(f: Facts) -> Paragraphs:
+    made, mend = "was made with a fixed random seed. It is reproducible and", "Use random_state=None"
+    if f.fault:
+        made, mend = f"used a published method that is not differentially private: {f.fault} It", "Use form='repaired'"
+    warning = f"This result ({f.what}) {made} carries NO privacy guarantee; it must not be published if the rows are sensitive."
+    return [[warning], [f"{mend} to obtain a private result."]]
+
+
+def _methods(f: Facts) -> Paragraphs:
+    factor = math.exp(min(f.epsilon, 700.0))
+    guarantee = [
+        f"The result ({f.what}) was computed under ({f.epsilon:g}, {f.delta:g})-differential privacy"
+        + (f" ({f.variant}, mu = {f.mu:.4g}{_failing(f)})" if f.mu is not None else f" ({f.variant})")
+        + f": {_change(f)} changes the probability of every possible published outcome by at most a factor "
+        f"exp({f.epsilon:g}) = {factor:.3g}, up to an additional {f.delta:g}. A bet on which of two such datasets was used, "
+        f"even odds, is won with probability at most {_percent(f.bet)}.",
+        f"{f.how}." if f.how else "",
+        "The noise was drawn exactly, from a cryptographic source." if f.basis == "proven" else "",
+        _rests(f),
+        f"Proof: {f.proven_in}." if f.proven_in else "",
+        ""
+        if f.replied
+        else 'The answer was "no reply": the published values are a public fallback, no function of the data.',
+    ]
+    return [
+        guarantee,
+        [_unit(f), f"n = {f.rows:,} rows, a public number." if f.rows is not None else ""],
+        [*_account(f), f"Composition: {f.composition}." if f.composition else ""],
+        [_settings("Fixed beforehand, without looking at the data", f.settings),
+         _settings("Bought with a part of this budget", f.bought), _outside(f)],
+        [parts_drawn(f)],
+        [_accuracy(f), *f.biases],
+        [*_NOT_COVERED],
+        [_made(f)],
+    ]  # fmt: skip
+
+
+_NOT_COVERED = (
+    "The guarantee assumes a trusted curator, who sees the rows (the central model), and that the settings were chosen without "
+    "looking at the data.",
+    "It does not cover scores or diagnostics computed directly on the rows, the time the computation took, or the check that "
+    "values are finite, numeric and declared, where rows outside the domain raise an error.",
+    "Other releases from the same rows add to its cost.",
+    "Anything computed from the published numbers alone is covered.",
+)
+
+
+def _ethics(f: Facts) -> Paragraphs:
+    held = f"A ledger recorded the release before it was computed (entry {f.ledger})." if f.ledger else ""
+    answers = {
+        "What is published?": [
+            f"A private result ({f.what})" + (f", computed from {f.rows:,} rows" if f.rows is not None else "") + ".",
+            f"{f.how}." if f.how else "",
+            "" if f.replied else 'The answer was "no reply": nothing about the data is published but this.',
+        ],
+        "Who is protected, and from what?": [
+            _unit(f),
+            f"The result carries ({f.epsilon:g}, {f.delta:g})-differential privacy"
+            + (f", mu = {f.mu:.3g}{_failing(f)}" if f.mu is not None else "")
+            + f": somebody who knows everything else and bets, at even odds, whether {_this(f)} was used or another one in its "
+            f"place wins at most {_percent(f.bet)} of the time instead of 50 %."
+        ],
+        "What else is published about these data?": [
+            *_account(f), held, f"Composition: {f.composition}." if f.composition else "",
+        ],
+        "Who chose the settings, and could that leak?": [
+            _settings("Declared without looking at the data", f.settings),
+            _settings("Found in the data with a part of this budget, and covered by the guarantee", f.bought),
+            _outside(f),
+        ],
+        "Who says so?": [_rests(f), f"Proof: {f.proven_in}." if f.proven_in else ""],
+        "Is the result still useful?": [_accuracy(f), *f.biases],
+        "What is not covered?": [*_NOT_COVERED],
+        "When?": [f"{f.date}." if f.date else ""],
+    }  # fmt: skip
+    return [[question, *answer] for question, answer in answers.items() if any(answer)]
+
+
+def _people(f: Facts) -> Paragraphs:
+    yours = {"row": "your row", "person": "your data"}.get(f.unit, f"your {f.unit}'s data")
+    each = yours if f.rows_each == 1 else f"{yours} (up to {f.rows_each} rows)"
+    swapped = "or somebody else's in its place" if f.relation == "replace-one" else "or was left out"
+    chances = math.ceil(1000.0 * f.bet - 1e-6) / 10.0
+    weak = " That is little protection." if f.bet > 0.9 else ""
+    ever = None if f.total is None else _percent(best_bet(*f.total))
+    trust = {
+        "proven": "That this is so has been proven, and the proof is public.",
+        "cited": "That this is so rests on a published theorem.",
+        "not verified": "Whether this is so has not been verified.",
+    }
+    count = f"{f.rows:,} rows of data" if f.rows is not None else "the data"
+    return [
+        [
+            f"From {count} a result ({f.what}) was computed{' on ' + f.date if f.date else ''}, and random noise was added "
+            "to hide every single one.",
+            "" if f.replied else "The noise won: nothing was published but that there is no answer.",
+        ],
+        [
+            f"Suppose a coin was tossed, and {each} went into the data, {swapped}. Somebody who knows everything about everybody "
+            f"else bets on the side of the coin. Without the result they win 50 times in 100. With it they win at most "
+            f"{chances:g} times in 100.{weak}",
+            ""
+            if ever is None
+            else f"With everything that may ever be published from these data: at most {ever} of the time.",
+            "" if ever is not None else "Other results from the same data add to this.",
+            trust[f.basis],
+        ],
+        [
+            "What holds for people in general can be learned, and may be true of you, whether you took part or not. "
+            "Those who computed the result have seen the data.",
+            f"About {f.outside:.1%} of the rows had values beyond what was expected; these were moved to the edge."
+            if f.outside is not None
+            else "",
+        ],
+    ]
+
+
+VOICES: Mapping[str, Callable[[Facts], Paragraphs]] = MappingProxyType(
+    {"methods": _methods, "ethics": _ethics, "people": _people}
+)
+
+
+def _percent(chance: float) -> str:
+    """Rounded up to a tenth."""
+    return f"{math.ceil(1000.0 * chance - 1e-6) / 10.0:.1f} %"
+
+
+def _failing(f: Facts) -> str:
+    return f" up to a failure of {f.failure:.3g}" if f.failure else ""
+
+
+def _this(f: Facts) -> str:
+    return f"one {f.unit}'s data" if f.unit != "row" else "one row"
+
+
+def _change(f: Facts) -> str:
+    unit = f"one {f.unit}" if f.rows_each == 1 else f"up to {f.rows_each} rows that belong to one person"
+    if f.rows_each > 1 and f.unit not in ("row", "person"):
+        unit = f"up to {f.rows_each} rows that belong to one {f.unit}"
+    if f.relation == "replace-one":
+        return f"replacing {unit} of the dataset by any other"
+    return f"leaving out {unit} of the dataset (or putting it back; n stays the same)"
+
+
+def _unit(f: Facts) -> str:
+    kept = f.enforced or "declared by the analyst, not checked"
+    return (
+        f"Protected unit: the {f.unit}, with at most {f.rows_each} row{'s' if f.rows_each > 1 else ''} each ({kept}); "
+        f"neighbouring datasets: {f.relation}."
+    )
+
+
+def _rests(f: Facts) -> str:
+    return {
+        "proven": "The guarantee is proven in the library's repository.",
+        "cited": f"The guarantee rests on a published theorem that was cited, not re-proven: {f.theorem}",
+        "not verified": f"The guarantee was not verified: {f.theorem}",
+    }[f.basis]
+
+
+def _account(f: Facts) -> list[str]:
+    if f.total is None:
+        return ["No ledger was charged: the total of all releases from these data is not known here."]
+    told = [f"All releases from these data together stay within ({f.total[0]:g}, {f.total[1]:g})."]
+    if f.share is not None:
+        told.append(f"This one took {f.share:.1%} of that.")
+    if f.remaining is not None:
+        epsilon, delta, mu = f.remaining
+        told.append(
+            f"Left afterwards: ({epsilon:.4g}, {delta:.4g}) for a release of any kind, or mu = {mu:.4g} for Gaussian ones."
+        )
+    return [*told, f"Ledger entry {f.ledger}." if f.ledger else ""]
+
+
+def _settings(title: str, settings: tuple[tuple[str, str], ...]) -> str:
+    return f"{title}: {'; '.join(f'{name} = {text}' for name, text in settings)}." if settings else ""
+
+
+def _outside(f: Facts) -> str:
+    if f.outside is None:
+        return ""
+    return (
+        f"About {f.outside:.1%} of the rows reach beyond the bounds (a released number) and were moved to their edge."
+    )
+
+
+def parts_drawn(f: Facts) -> str:
+    """In one sentence, equal kinds together: how many, sensitivities, shares and scales."""
+    told = []
+    for (noise, what), group in groupby(sorted(f.parts), key=lambda part: part[:2]):
+        found = list(group)
+        _, _, moves, spent, scales = zip(*found, strict=True)
+        count = f"{len(found)} x " if len(found) > 1 else ""
+        cost = f"mu {_span(spent)}" if noise == "gaussian" else f"epsilon {_span(spent)}"
+        told.append(
+            f"{count}{_NOISES[noise]} ({what}): sensitivity {_span(moves)}, {cost}, noise scale {_span(scales)}"
+        )
+    return f"Parts drawn: {'; '.join(told)}." if told else ""
+
+
+_NOISES = {
+    "gaussian": "Gaussian noise on a sum",
+    "laplace": "Laplace noise on a sum",
+    "exponential": "exponential mechanism",
+    "test": "private test and Gaussian noise",
+}
+
+
+def _span(values: tuple[float, ...]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:.4g}" if f"{low:.4g}" == f"{high:.4g}" else f"{low:.4g} to {high:.4g}"
+
+
+def _accuracy(f: Facts) -> str:
+    if f.level is None or f.widths is None:
+        return "No intervals were released with it." if f.replied else ""
+    narrow, wide = f.widths
+    span = f"{narrow:.4g}" if math.isclose(narrow, wide) else f"{narrow:.4g} to {wide:.4g}"
+    return f"Intervals of level {f.level:.0%}, which count sampling error and privacy noise, are {span} wide."
+
+
+def _made(f: Facts) -> str:
+    made = f"Computed on {f.date}" if f.date else ""
+    with_ = ", ".join(f"{name} {number}" for name, number in f.versions)
+    return f"{made or 'Computed'}{' with ' + with_ if with_ else ''}." if made or with_ else ""

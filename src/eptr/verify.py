@@ -1,0 +1,227 @@
+"""What a third party can check in a model, a release or a report: every privacy number again, from the recorded settings."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from .accounting.budget import Budget
+from .accounting.chain import cost_in
+from .accounting.filter import Spent, check_cost
+from .accounting.ledger import Ledger
+from .errors import EptrError, InputError
+from .persistence import decode
+from .privacy.bounded_range import bounded_range_mu
+from .privacy.claim import Draw, Record, Release
+from .privacy.contribution import Absolute, contribution_of
+from .privacy.facts import Facts
+from .privacy.unit import Unit
+from .privacy.voices import VOICES, tell
+from .statement import StudyFacts, combined
+
+__all__ = ["EMBEDDED", "Check", "verified"]
+
+EMBEDDED = re.compile(r"<script type=['\"]application/json['\"] id=['\"]eptr-record['\"]>(.*?)</script>", re.DOTALL)
+REPORT = "eptr-report/1"
+# Recomputed in the same floats on another machine; noise may be wider than it must, and narrower by roundings alone.
+_SAME = 1e-9
+# What an estimator or a study adds to the facts of a Release.
+_ADDED = ("fault", "level", "widths", "outside", "biases", "unit", "enforced", "total", "share", "remaining", "ledger")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One claim, whether it holds, and what was found."""
+
+    claim: str
+    holds: bool
+    found: str
+
+
+def verified(text: str, ledger: str | None = None) -> list[Check]:
+    """Check what ``to_json``, ``eptr fit`` or a report wrote; ``ledger`` is a string such as "sqlite:///budget.db#study"."""
+    page = EMBEDDED.search(text)
+    try:
+        content = json.loads(page.group(1) if page else text)
+        parts = list(_releases(content))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError("this is neither a model, a release nor a report that eptr wrote.") from None
+    found: list[Check] = []
+    if page and content["study"] is not None:
+        found += _whole(
+            StudyFacts(**{name: _tuples(value) for name, value in content["study"].items()}), parts, text, ledger
+        )
+    for number, (release, settings, facts) in enumerate(parts, start=1):
+        checks = [*_release(release, settings), *_charge(release, ledger)]
+        if facts is not None:
+            checks += _told(release, facts, text)
+        which = f"{number}. {release.record.what or release.strategy}: " if len(parts) > 1 else ""
+        found += [replace(check, claim=which + check.claim) for check in checks]
+    return found
+
+
+def _releases(content: Any) -> Iterator[tuple[Release, dict[str, Any] | None, Facts | None]]:
+    """Every release inside, with the settings of its model and the facts that a report tells."""
+    if content.get("schema", "").startswith("eptr-file/"):
+        content = content["model"]
+    if content.get("schema", "").startswith("eptr-model/"):
+        yield decode(content["release"]), {k: decode(v) for k, v in content["settings"].items()}, None
+    elif content.get("schema") == REPORT:
+        for part in content["results"]:
+            yield Release.from_dict(part["release"]), None, _facts(part["facts"])
+    else:
+        yield Release.from_dict(content), None, None
+
+
+def _facts(content: dict[str, Any]) -> Facts:
+    """From JSON: lists are tuples again."""
+    return Facts(**{name: _tuples(value) for name, value in content.items()})
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
+
+
+def _release(r: Release, settings: dict[str, Any] | None) -> Iterator[Check]:
+    cost = r.cost
+    yield Check(
+        "it is private", r.private, "no seed was given" if r.private else "a seed was given: it protects nobody"
+    )
+    yield _tried(
+        f"({r.epsilon:g}, {r.delta:g}) follows from the mechanism",
+        lambda: check_cost(cost),
+        f"{cost.kind}" + (f", mu = {cost.mu:.6g}" if cost.mu else ""),
+    )
+    same = (cost.epsilon, cost.delta, cost.relation) == (r.epsilon, r.delta, r.neighbours)
+    yield Check("what was charged is what is claimed", same, f"({cost.epsilon:g}, {cost.delta:g}), {cost.relation}")
+    if settings is not None:
+        yield _settings(r, settings)
+    unit = Unit(r.neighbours, r.rows_per_person)
+    wrong = [draw for draw in r.record.draws if not _enough(draw, unit, cost.mu)]
+    known = f"{len(r.record.draws)} parts"
+    if not r.record.draws:
+        known = "no part is recorded: the method draws by a theorem of its own, or the record is of an early version"
+    yield Check("the noise of every part is sensitivity over cost", not wrong, wrong[0].what if wrong else known)
+    yield _sum(r)
+
+
+def _enough(draw: Draw, unit: Unit, mu: float) -> bool:
+    """Whether sensitivity and scale follow from what a row can contribute and what was spent."""
+    needed = {"gaussian": 1.0, "laplace": 1.0, "exponential": 2.0}.get(draw.noise, 1.0) * draw.sensitivity
+    spent = mu if draw.noise == "test" else draw.spent
+    if draw.noise == "gaussian" and (contribution := contribution_of(draw.what, dict(draw.shape))) is not None:
+        if not math.isclose(contribution.sensitivity(unit), draw.sensitivity, rel_tol=_SAME):
+            return False
+        needed = contribution.scale(unit, 1.0)
+    if draw.noise == "laplace":
+        reach = Absolute(**dict(draw.shape))  # type: ignore[arg-type]
+        if not math.isclose(reach.sensitivity(unit), draw.sensitivity, rel_tol=_SAME):
+            return False
+    return spent > 0.0 and draw.scale >= needed / spent * (1.0 - _SAME)
+
+
+def _sum(r: Release) -> Check:
+    """Costs of the parts add up to no more than the whole, exactly: squares of mu, epsilons, or tests."""
+    cost, draws = r.cost, r.record.draws
+    claim = "the costs of the parts add up to the whole"
+    tests = sum(d.noise == "test" for d in draws)
+    if tests or not draws:
+        return Check(claim, tests <= cost.parts, f"{tests} of {cost.parts} tests" if tests else "nothing to add")
+    if cost.kind == "basic":
+        spent, whole = sum(Fraction(d.spent) for d in draws), Fraction(cost.epsilon)
+    else:
+        mus = (bounded_range_mu(d.spent) if d.noise == "exponential" else d.spent for d in draws)
+        spent, whole = sum(Fraction(mu) ** 2 for mu in mus), Fraction(cost.mu) ** 2 * cost.parts
+    share = float(spent / whole) if whole else math.inf
+    return Check(claim, share <= 1.0 + _SAME, f"{share:.2%} of {'epsilon' if cost.kind == 'basic' else 'mu^2'}")
+
+
+def _settings(r: Release, settings: dict[str, Any]) -> Check:
+    """The model's own settings are those that were recorded when it was fitted."""
+    elsewhere = {"epsilon": r.epsilon, "neighbours": r.neighbours, "rows_per_person": r.rows_per_person}
+    if r.delta:  # a pure release needs none, whatever was asked for
+        elsewhere["delta"] = r.delta
+    recorded = dict(r.record.settings) | {name: '"private"' for name, _ in r.record.bought}
+    again = dict(Record.of("", "", "", {k: v for k, v in settings.items() if k in recorded}, {}).settings)
+    wrong = [name for name, value in elsewhere.items() if settings.get(name, value) != value]
+    wrong += [name for name, text in again.items() if text != recorded[name]]
+    claim = "the settings are those of the fit"
+    return Check(claim, not wrong, f"{wrong[0]} differs" if wrong else f"{len(elsewhere) + len(again)} settings")
+
+
+def _charge(r: Release, ledger: str | None) -> Iterator[Check]:
+    receipt = r.record.receipt
+    if ledger is None:
+        return
+    if receipt is None:
+        yield Check("a ledger was charged", False, "the release has no receipt")
+        return
+    yield Check(
+        "it fits in the total",
+        r.epsilon <= receipt.epsilon * (1.0 + _SAME),
+        f"({receipt.epsilon:g}, {receipt.delta:g})",
+    )
+    book = Ledger(ledger)
+    name = book.dataset or receipt.dataset
+    yield _tried(
+        "the ledger is intact and holds this charge", lambda: book.verify(name, receipt.entry), f"entry {receipt.entry}"
+    )
+    entry = next((e for e in book.history(name) if e.hash == receipt.entry), None)
+    if entry is not None:
+        paid, total = cost_in(entry.content) == r.cost, book.total(name)
+        same = paid and (total.epsilon, total.delta) == (receipt.epsilon, receipt.delta)
+        yield Check("the ledger says the same of it", same, f"{entry.what}, {entry.time:%Y-%m-%d}")
+
+
+def _whole(
+    study: StudyFacts, parts: Sequence[tuple[Release, Any, Facts | None]], page: str, ledger: str | None
+) -> Iterator[Check]:
+    """All releases of a study: the filter adds them up again, and the page tells what they make together."""
+    total, spent = Budget(*study.total), Spent()
+    for release, _, _ in parts:
+        after = spent.charged(release.cost, total, study.mixing)
+        if after is None:
+            yield Check("all releases together fit in the total", False, f"{release.strategy} does not")
+            break
+        spent = after
+    else:
+        yield Check(
+            "all releases together fit in the total", True, f"{len(parts)} in ({total.epsilon:g}, {total.delta:g})"
+        )
+    if ledger is not None and study.ledger:
+        book = Ledger(ledger)
+        yield _tried(
+            "the ledger is intact and holds its head", lambda: book.verify(None, study.ledger), f"head {study.ledger}"
+        )
+    yield _on_the_page(combined([facts for _, _, facts in parts if facts is not None], study), page)
+
+
+def _on_the_page(facts: Facts, page: str) -> Check:
+    paragraphs = [p for voice in VOICES for p in tell(facts, voice).split("\n\n")]
+    missing = [p for p in paragraphs if html.escape(p) not in page]
+    told = f"{missing[0][:60]} ..." if missing else f"{len(paragraphs)} paragraphs"
+    return Check("the page tells these facts", not missing, told)
+
+
+def _told(r: Release, facts: Facts, page: str) -> Iterator[Check]:
+    """The facts of a report are those of its release, and the page tells them."""
+    known, told = asdict(r.facts()), asdict(facts)
+    wrong = [name for name in known if name not in _ADDED and _tuples(known[name]) != _tuples(told[name])]
+    yield Check(
+        "the facts are those of the release", not wrong, f"{wrong[0]} differs" if wrong else f"{len(known)} facts"
+    )
+    yield _on_the_page(facts, page)
+
+
+def _tried(claim: str, check: Callable[[], None], found: str) -> Check:
+    try:
+        check()
+    except EptrError as error:
+        return Check(claim, False, str(error))
+    return Check(claim, True, found)

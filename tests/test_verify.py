@@ -1,0 +1,131 @@
+"""Verification: what a fit wrote holds, and whoever changes a number is found out."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import eptr
+from eptr import stats
+from eptr.catalogue import EVERY
+from eptr.verify import verified
+
+X = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
+Y = (X[:, 0] > 0).astype(int)
+
+
+def failing(text, ledger=None):
+    return [check.claim for check in verified(text, ledger) if not check.holds]
+
+
+@pytest.mark.filterwarnings("ignore::eptr.NoReplyWarning")
+@pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
+@pytest.mark.parametrize("entrant", [e for e in EVERY if e.estimator.__name__ != "TukeyEM"], ids=lambda e: e.name)
+def test_what_every_estimator_writes_holds(entrant):
+    model = entrant.example(2.0, 2.0, [0, 1], epsilon=1.0, delta=0.02).fit(X, Y)
+    wrong = failing(model.to_json())
+    assert wrong == ([] if entrant.private else ["it is private"])
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        lambda: stats.mean(X, (-1, 1), epsilon=1.0, delta=1e-3, neighbours="zero-out", rows_per_person=3),
+        lambda: stats.covariance(X, (-1, 1), epsilon=1.0, delta=1e-3),
+        lambda: stats.quantiles(X, [0.25, 0.5], (-1, 1), epsilon=1.0),
+        lambda: stats.table(Y, levels=[0, 1], epsilon=1.0, delta=1e-3),
+    ],
+    ids=["mean", "covariance", "quantiles", "table"],
+)
+def test_what_statistics_release_holds(result):
+    text = result().release.to_json()
+    assert failing(text) == []
+    assert sum("parts" in check.found for check in verified(text)) == 1
+
+
+def test_what_the_mechanism_releases_holds():
+    assert failing(eptr.release(eptr.Proposal([1.0], 0.1, 500), 1.0, 1e-3, slack=1.2).to_json()) == []
+
+
+def model(**settings):
+    return eptr.LinearRegression(1.0, 1e-3, x_bound=2.0, y_bound="private", **settings).fit(X, Y.astype(float))
+
+
+PLAIN = model().to_json()
+
+
+def change(*path, by):
+    content = json.loads(PLAIN)
+    place = content
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = by(place[path[-1]])
+    return json.dumps(content)
+
+
+MECHANISM, CHARGED = "(1, 0.001) follows from the mechanism", "what was charged is what is claimed"
+NOISE, SUM = "the noise of every part is sensitivity over cost", "the costs of the parts add up to the whole"
+FIT = "the settings are those of the fit"
+
+
+def half(x):
+    return x / 2
+
+
+@pytest.mark.parametrize(
+    ("path", "by", "claims"),
+    [
+        (("release", "cost", "mu"), lambda x: 2 * x, [MECHANISM]),
+        (("release", "cost", "mu"), half, [SUM]),
+        (("release", "cost", "delta"), half, [MECHANISM, CHARGED]),
+        (("release", "release", "epsilon"), half, [CHARGED, FIT]),
+        (("release", "release", "neighbours"), lambda x: "zero-out", [CHARGED, FIT, NOISE]),
+        (("release", "release", "rows_per_person"), lambda x: 2, [FIT, NOISE]),
+        (("release", "release", "private"), lambda x: False, ["it is private"]),
+        (("release", "record", "draws", 3, "scale"), half, [NOISE]),
+        (("release", "record", "draws", 3, "sensitivity"), half, [NOISE]),
+        (("release", "record", "draws", 3, "spent"), half, [NOISE]),
+        (("release", "record", "draws", 3, "spent"), lambda x: 1.0, [SUM]),
+        (("settings", "x_bound"), half, [FIT]),
+        (("settings", "epsilon"), half, [FIT]),
+        (("settings", "y_bound"), lambda x: 1.0, [FIT]),
+    ],
+)
+def test_a_changed_number_is_found(path, by, claims):
+    assert failing(PLAIN) == []
+    assert failing(change(*path, by=by)) == claims
+
+
+def test_a_ledger_is_checked_with_it(tmp_path):
+    ledger = eptr.Ledger(f"sqlite:///{tmp_path}/budget.db")
+    for name in ("study", "other"):
+        ledger.create(name, epsilon=2.0, delta=1e-2)
+    text = model(ledger=ledger.account("study")).to_json()
+    assert failing(text, f"{ledger.url}#study") == []
+    assert len(verified(text, ledger.url)) == len(verified(text)) + 3
+    assert failing(text, f"{ledger.url}#other") == ["the ledger is intact and holds this charge"]
+    assert failing(PLAIN, ledger.url) == ["a ledger was charged"]
+    content = json.loads(text)
+    content["release"]["record"]["receipt"]["epsilon"] = 5.0
+    assert failing(json.dumps(content), ledger.url) == ["the ledger says the same of it"]
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", "<html></html>", '{"schema": "eptr-model/2"}', '{"schema": 3}'])
+def test_anything_else_is_a_sentence(text):
+    with pytest.raises(eptr.InputError, match="neither a model"):
+        verified(text)
+
+
+def test_the_command_says_what_holds(tmp_path):
+    from typer.testing import CliRunner
+
+    from eptr.cli import app
+
+    place = tmp_path / "model.json"
+    for text, code, words in ((PLAIN, 0, "6 of 6 claims hold"), (change("settings", "epsilon", by=half), 1, "FAILS")):
+        place.write_text(text)
+        done = CliRunner().invoke(app, ["verify", str(place)])
+        assert done.exit_code == code
+        assert words in done.output
