@@ -35,10 +35,11 @@ class Entrant:
     command: str = ""  # what the command line calls it
     title: str = ""  # what a report calls it
     panel: str = ""  # what a report shows: "coefficients", "means" or "function"
+    form: str = ""  # what tells it from another one of the same variant
 
     @property
     def name(self) -> str:
-        return f"{self.estimator.__name__}-{self.variant}"
+        return "-".join(filter(None, (self.estimator.__name__, self.variant, self.form)))
 
     @property
     def private(self) -> bool:
@@ -58,19 +59,23 @@ class Entrant:
         return self.make(**bounds | dict(self.needs) | settings)
 
 
-def _strategies(estimator: Any, task: str, **more: Any) -> list[Entrant]:
-    ranges = hasattr(estimator, "x_range")
+def _strategies(estimator: Any, task: str, ranges: bool = False, **more: Any) -> list[Entrant]:
     return [
         Entrant(estimator, strategy, task, takes_ranges=ranges and strategy == "refined", **more)
         for strategy in estimator.strategies
     ]
 
 
+BAYES: dict[str, str] = {"command": "bayes", "title": "Bayes classifier", "panel": "means"}
 OURS = [
     *_strategies(
-        LinearRegression, "regression", command="ols", title="Least squares", panel="coefficients", exposed={"c0": 0.3}
+        LinearRegression, "regression", ranges=True, command="ols", title="Least squares", panel="coefficients",
+        exposed={"c0": 0.3},
     ),
-    *_strategies(BayesClassifier, "classification", command="bayes", title="Bayes classifier", panel="means"),
+    Entrant(
+        BayesClassifier, "refined", "classification", form="shared", needs={"covariance": "shared"}, takes_ranges=True, **BAYES
+    ),
+    *_strategies(BayesClassifier, "classification", **BAYES),
     *_strategies(
         KernelRegressor, "function", command="kernel", title="Kernel regression", panel="function",
         needs={"bandwidth": 0.4}, exposed={"bandwidth": 0.05},
@@ -79,11 +84,14 @@ OURS = [
 
 
 def commanded(name: str) -> list[Entrant]:
-    """The strategies of what the command line calls ``name``, the default first."""
-    found = [entrant for entrant in OURS if entrant.command == name]
+    """The strategies of what the command line calls ``name``, the default first; of two alike, the one for raw columns."""
+    found: dict[str, Entrant] = {}
+    for entrant in OURS:
+        if entrant.command == name and (entrant.takes_ranges or entrant.variant not in found):
+            found[entrant.variant] = entrant
     if not found:
         raise InputError(f"model must be one of {', '.join(COMMANDS)}, got {name!r}.")
-    return found
+    return list(found.values())
 
 
 COMMANDS = tuple(dict.fromkeys(entrant.command for entrant in OURS))
