@@ -83,6 +83,10 @@ LOOSE = {
         "LinearRegression-refined",
         "Interval",
     ): 0.5,  # the slope: the longest row would have to be the one that is not cut
+    (
+        "BayesClassifier-refined-shared",
+        "ClassProducts",
+    ): 0.7,  # the second look: at a right angle around released centres
     ("AdaSSP-repaired", "Shape"): 0.5,  # the least eigenvalue: the row would have to be all there is in a direction
     ("BoostedAdaSSP-repaired", "Shape"): 0.5,
     ("AdaSSP-literature", "Shape"): 0.5,  # and published noise, wider than the Gram matrix needs

@@ -157,7 +157,7 @@ def type_checks() -> Iterator[Check]:
     X, numbers = rng.uniform(-1, 1, size=(24, 2)).tolist(), rng.uniform(-1, 1, size=24).tolist()
     whole, text = [i % 3 for i in range(24)], [("no", "perhaps", "yes")[i % 3] for i in range(24)]
     for entrant in (entrant for entrant in OURS if entrant.variant == "refined"):
-        name, model = entrant.estimator.__name__, _example(entrant)
+        name, model = entrant.name.replace("-refined", ""), _example(entrant)
         if _labels(entrant):
             words = _example(entrant, ["no", "perhaps", "yes"])
             yield _types(f"{name}, labels 0, 1, 2", model, (X, whole), "target")

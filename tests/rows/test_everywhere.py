@@ -38,12 +38,13 @@ CASES = {entrant.name: entrant.example(3.0, 4.0, **MORE.get(entrant.name, {})) f
 CASES |= {
     "LinearRegression-private": eptr.LinearRegression(x_bound="private", y_bound="private", fit_intercept=False),
     "BayesClassifier-private": eptr.BayesClassifier(x_bound="private"),
+    "BayesClassifier-ranges": eptr.BayesClassifier(x_range=(-6, 6), covariance="shared"),
     "KernelRegressor-trend": eptr.KernelRegressor(domain=(-3, 3), y_bound="private", bandwidth=1.0, trend="linear"),
 }
 for entrant in OURS:
     if entrant.variant == "refined":
         more = MORE.get(entrant.name, {}) | {"invalid": "drop"}
-        CASES[f"{entrant.estimator.__name__}-drop"] = entrant.example(3.0, 4.0, ["no", "yes"], **more)
+        CASES[f"{entrant.name}-drop"] = entrant.example(3.0, 4.0, ["no", "yes"], **more)
 ENGINES = ["arrow files", "arrow table", "arrow stream", "polars", "duckdb", "dask frame", "dask array", "spark"]
 THROUGH_EXP = ("KernelRegressor", "WaveletEstimator")
 

@@ -66,7 +66,7 @@ def _strategies(estimator: Any, task: str, ranges: bool = False, **more: Any) ->
     ]
 
 
-BAYES: dict[str, str] = {"command": "bayes", "title": "Bayes classifier", "panel": "means"}
+BAYES: dict[str, Any] = {"command": "bayes", "title": "Bayes classifier", "panel": "means"}
 OURS = [
     *_strategies(
         LinearRegression, "regression", ranges=True, command="ols", title="Least squares", panel="coefficients",

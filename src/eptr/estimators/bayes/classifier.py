@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from ...accounting.budget import Budget
 from ...errors import BoundError, InputError, positive
@@ -16,6 +17,7 @@ from ..ranges import column_ranges
 from .model import MeansClassifier
 from .problem import BayesFitted, TestedClasses
 from .refined import Refined
+from .summary import ClassSummary
 from .tested import Paper, Tight
 
 __all__ = ["BayesClassifier"]
@@ -110,6 +112,12 @@ class BayesClassifier(MeansClassifier):
     def _scores(self, x: Array) -> Array:
         fitted: BayesFitted = self.fitted_
         return super()._scores(x) if fitted.coef is None else np.asarray(x @ fitted.coef.T + fitted.intercept)
+
+    def summary(self) -> ClassSummary:
+        """Shares and means of the classes and the spread of the columns within them, as released; print it."""
+        check_is_fitted(self, "release_")
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return ClassSummary(tuple(map(str, names)), tuple(map(str, self.classes_)), self.fitted_, self.release_)
 
     def plan(self, n: int, n_features: int, n_classes: int = 2) -> Plan:
         """Noise, threshold and error terms of a fit with these settings; needs no data."""
