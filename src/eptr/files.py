@@ -307,8 +307,7 @@ def _estimator(entrant: Entrant, bounds: PublicBounds, settings: dict[str, Any])
         raise InputError(f"{entrant.title.lower()} needs numbers in every column; leave out columns with levels.")
     share = settings.pop("bandwidth", 0.1)
     if entrant.takes_ranges:
-        target = {"classes" if entrant.task == "classification" else "y_range": bounds.target}
-        return entrant.make(x_range=bounds.ranges(), **target, **entrant.needs, **settings)
+        return entrant.ranged(bounds.ranges(), bounds.target, **settings)
     needs = {"bandwidth": 2.0 * share} if "bandwidth" in entrant.needs else {}
     return entrant.example(1.0 if whole else bounds.radius(), 1.0, list(bounds.target), **needs, **settings)
 

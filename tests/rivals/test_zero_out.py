@@ -13,7 +13,7 @@ from eptr.rivals.catalogue import RIVALS
 from ..replay import Replay, dropped, spent
 
 SETTINGS = {
-    "classification": {"x_bound": 1.5, "classes": [0, 1, 2]},
+    "classification": {"x_bound": 1.5},
     "regression": {"x_bound": 1.5, "y_bound": 2.0},
     "function": {"domain": (-1, 1), "y_bound": 2.0},
 }
@@ -33,7 +33,7 @@ def worst(entrant, p, trials, **more):
         epsilon=1.0, delta=1e-3, neighbours="zero-out", invalid="drop", **SETTINGS[entrant.task] | more
     )
     rng, pure = np.random.default_rng(p), entrant.guarantee == "pure"
-    labels = 3 if entrant.task == "classification" else 0
+    labels = entrant.labels
     found = [spent(model, *dropped(rng, 12, p, labels), seed=trial) for trial in range(trials)]
     assert all((mu if pure else epsilon) == 0.0 for mu, epsilon in found)
     return max(epsilon if pure else mu / eptr.gaussian_mu(1.0, 1e-3) for mu, epsilon in found)
