@@ -83,6 +83,12 @@ LOOSE = {
         "BayesClassifier-refined-shared",
         "ClassProducts",
     ): 0.7,  # the second look: at a right angle around released centres
+    ("DPNewton-repaired", "Ball"): 0.5,  # a residual is largest where a row meets the released coefficients
+    ("DPNewton-repaired", "Interval"): 0.7,  # the trace: a row is never shorter than its constant
+    ("DPNewton-repaired", "Shape"): 0.3,  # a direction: nothing but the row would have to be in that of the gradient
+    ("DPNewton-literature", "Ball"): 0.45,
+    ("DPNewton-literature", "Interval"): 0.7,
+    ("DPNewton-literature", "Shape"): 0.15,
     ("AdaSSP-repaired", "Shape"): 0.5,  # the least eigenvalue: the row would have to be all there is in a direction
     ("BoostedAdaSSP-repaired", "Shape"): 0.5,
     ("AdaSSP-literature", "Shape"): 0.5,  # and published noise, wider than the Gram matrix needs
@@ -168,7 +174,12 @@ def noisy_values(entrant, data):
 SUMS = pytest.mark.parametrize("entrant", [e for e in EVERY if e.sums], ids=lambda e: e.name)
 
 
-@SUMS
+# Noise on a direction or a minimum, which are zero for nobody's rows: their sums have tests of their own.
+BEYOND_SUMS = ("DPNewton", "ObjectivePerturbation")
+SUMS_ALONE = [e for e in EVERY if e.sums and e.estimator.__name__ not in BEYOND_SUMS]
+
+
+@pytest.mark.parametrize("entrant", SUMS_ALONE, ids=lambda e: e.name)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_rows_that_are_all_dropped_add_nothing_to_any_sum(entrant, engine):
     data = ENGINES[engine](np.full((12, 2), np.nan), np.zeros(12, dtype=int))

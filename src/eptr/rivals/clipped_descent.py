@@ -25,7 +25,7 @@ __all__ = ["ClippedDescent"]
 
 Array = NDArray[np.float64]
 # Public settings for all data. Rows of unit columns are about sqrt(p) long, two thirds of a sensible x_bound.
-STEPS, STEP, CLIP = 15, 2.5, 1.0 / 3.0
+STEPS, STEP, CLIP = 25, 0.8, 0.4
 TYPICAL = 1.5
 
 
@@ -40,11 +40,11 @@ class ClippedDescent(LogOddsRival):
         Public bound on the norm of a row; it sets the scale of the defaults, no row is shortened to it.
     classes : "public" or sequence of two
     steps : int, optional
-        Default 15.
+        Default 25.
     step_size : float, optional
-        Default 2.5 over the mean square of a column, if rows are two thirds of ``x_bound`` long.
+        Default .8 over the mean square of a column, if rows are two thirds of ``x_bound`` long.
     clip : float, optional
-        Bound on the norm of one row's gradient; default x_bound/3.
+        Bound on the norm of one row's gradient; default .4 x_bound.
     fit_intercept : bool, default True
     form : {"repaired"}
     neighbours, invalid, ledger, random_state

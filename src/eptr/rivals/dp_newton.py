@@ -23,7 +23,9 @@ __all__ = ["DPNewton", "concentrated"]
 
 Array = NDArray[np.float64]
 STEPS = {"repaired": 6, "literature": 10}
-GRADIENT_SHARE, TRACE_SHARE = 0.5, 0.1  # of mu^2, and of what is not for gradients: the published values
+STABLE = 6.0  # noise on a direction is at most about 1/STABLE of what a step leaves to go
+GRADIENT_SHARE = {"repaired": 0.7, "literature": 0.5}  # of mu^2
+TRACE_SHARE = 0.1  # of the rest
 
 
 @dataclass(eq=False, repr=False)
@@ -38,13 +40,14 @@ class DPNewton(LogOddsRival):
     classes : "public" or sequence of two
     steps : int, optional
         Default 6 ("repaired"), 10 ("literature").
-    eigenvalues : {"shifted", "clipped"}
-        How the Hessian is kept away from zero: a number is added to its eigenvalues, or they are at least that number. It follows
-        from a noisy trace.
+    eigenvalues : {"clipped", "shifted"}
+        How the Hessian is kept away from zero: its eigenvalues are at least a number that follows from a noisy trace, or that
+        number is added to them.
     fit_intercept : bool, default True
     form : {"repaired", "literature"}
-        "repaired": exact Gaussian composition and the smaller of two bounds on a direction. "literature": concentrated privacy
-        as published, converted to (epsilon, delta), with sensitivities for replaced rows.
+        "repaired": exact Gaussian composition, eigenvalues kept so large that noisy steps converge, scores bounded at the
+        coefficients they are taken at (by half in the first step), and the smaller of two bounds on a direction. "literature":
+        concentrated privacy as published, converted to (epsilon, delta), with sensitivities for replaced rows.
     neighbours, invalid, ledger, random_state
         As in :class:`eptr.BayesClassifier`.
     """
@@ -54,7 +57,7 @@ class DPNewton(LogOddsRival):
     x_bound: Any = None
     classes: Any = "public"
     steps: Any = None
-    eigenvalues: str = "shifted"
+    eigenvalues: str = "clipped"
     fit_intercept: bool = True
     form: str = "repaired"
 
@@ -70,19 +73,23 @@ class DPNewton(LogOddsRival):
         if self.eigenvalues not in ("shifted", "clipped"):
             raise InputError(f"eigenvalues must be 'shifted' or 'clipped', got {self.eigenvalues!r}.")
         n, R, steps = rows.n, problem.radius, checked_count("steps", self.steps) or STEPS[self.form]
-        scores, traces = Ball(R), Interval(0.0, STEEPEST * R**2)
-        left = 1.0 - GRADIENT_SHARE
-        rho = 0.5 * spending.share((1.0 - TRACE_SHARE) * left / steps) ** 2
-        theta, noise = np.zeros(problem.numbers), 0.0
+        traces = Interval(0.0, STEEPEST * R**2)
+        p, gradient_share = problem.numbers, GRADIENT_SHARE[self.form]
+        left = 1.0 - gradient_share
+        share = (1.0 - TRACE_SHARE) * left / steps
+        rho = 0.5 * spending.share(share) ** 2
+        theta, noise = np.zeros(p), 0.0
         for _ in range(steps):
-            gradient = spending.sums(rows, score(problem, theta), scores, GRADIENT_SHARE / steps)  # proof: gradient
+            scores = Ball(R if self.form == "literature" else R * _largest(R * float(np.linalg.norm(theta))))
+            gradient = spending.sums(rows, score(problem, theta), scores, gradient_share / steps)  # proof: gradient
             (hessian,) = rows.sum(curvature(problem, theta))
             trace = max(
                 float(spending.noisy(np.trace(hessian), traces, TRACE_SHARE * left / steps)), 0.0
             )  # proof: trace
             least = n * R**2 * max((trace / (n * R**2) / (n**2 * rho)) ** (1.0 / 3.0), 1.0 / n)
+            if self.form == "repaired":
+                least = max(least, math.sqrt(STABLE * trace / math.sqrt(p) * spending.scale(traces, share)))
             moves = self._moves(float(np.linalg.norm(gradient)), least, problem)
-            share = (1.0 - TRACE_SHARE) * left / steps
             theta = theta + spending.noisy(_direction(hessian, gradient, least, self.eigenvalues), moves, share)
             theta, noise = np.clip(theta, -1e100, 1e100), spending.scale(moves, share)
         return theta, noise
@@ -96,6 +103,11 @@ class DPNewton(LogOddsRival):
             replaced = 2.0 * steep / (least * (least + (steep if self.eigenvalues == "shifted" else -steep)))
         rounding = 1e-9 * dropped + 64.0 * p**2 * 2.0**-52 * (problem.n * steep + least) / least**2
         return Shape(length * (replaced + rounding), length * (dropped + rounding))
+
+
+def _largest(predictor: float) -> float:
+    """|y - sigmoid| where log odds are at most this large; rounded up. proof: gradient"""
+    return min(1.0, (1.0 + 1e-12) / (1.0 + math.exp(-min(predictor * (1.0 + 1e-12), 700.0))))
 
 
 def _direction(hessian: Array, gradient: Array, least: float, eigenvalues: str) -> Array:
