@@ -85,10 +85,10 @@ LOOSE = {
     ): 0.7,  # the second look: at a right angle around released centres
     ("DPNewton-repaired", "Ball"): 0.5,  # a residual is largest where a row meets the released coefficients
     ("DPNewton-repaired", "Interval"): 0.7,  # the trace: a row is never shorter than its constant
-    ("DPNewton-repaired", "Shape"): 0.3,  # a direction: nothing but the row would have to be in that of the gradient
+    ("DPNewton-repaired", "Shape"): 0.25,  # a direction: nothing but the row would have to be in that of the gradient
     ("DPNewton-literature", "Ball"): 0.45,
     ("DPNewton-literature", "Interval"): 0.7,
-    ("DPNewton-literature", "Shape"): 0.15,
+    ("DPNewton-literature", "Shape"): 0.08,
     ("AdaSSP-repaired", "Shape"): 0.5,  # the least eigenvalue: the row would have to be all there is in a direction
     ("BoostedAdaSSP-repaired", "Shape"): 0.5,
     ("AdaSSP-literature", "Shape"): 0.5,  # and published noise, wider than the Gram matrix needs
