@@ -1,4 +1,4 @@
-"""1/(1 + exp(-t)) from operations that every machine rounds alike: the same bits on every engine and device."""
+"""1/(1 + exp(-t)) from operations that every machine rounds alike: the same bits everywhere.  Proof: sigmoid.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TERMS = tuple(1.0 / math.factorial(k) for k in range(13, -1, -1))
 
 
 def sigmoid(t: Any) -> Any:
-    """Of every number, between 0 and 1; additions, products and quotients alone, each a call of its own."""
+    """Of every number, between 0 and 1; additions, products and quotients alone, each a call of its own. proof: range"""
     xp = namespace(t)
     far = xp.clip(xp.abs(t), None, FURTHEST) * -(2.0**-HALVINGS)
     power = xp.zeros_like(far) + TERMS[0]
