@@ -1,7 +1,8 @@
 """make compare: every rival, in every form, against our estimators, on simulated and on real data; seeded.
 
-Writes results/compare_TASK.csv and the tables in docs/rivals.md. The same rows, bounds and seeds for all; bounds, steps and
-levels are public. A method that cannot keep its claim in a setting shows as refused; forms that are not private are marked.
+Writes results/compare_TASK.csv and the tables in docs/rivals.md; classification by log odds is in odds.py. The same rows, bounds
+and seeds for all; bounds, steps and levels are public. A method that cannot keep its claim in a setting shows as refused; forms
+that are not private are marked.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import eptr
 from eptr import rivals
 from eptr.datasets import load_california_housing, load_credit_default, load_wine_quality
 
+from . import odds
 from .accuracy import _quiet, curve, parallel
 from .tables import show
 
@@ -208,8 +210,14 @@ def cell(values):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replications", type=int, default=100)
-    count = parser.parse_args().replications
-    pieces = []
+    parser.add_argument(
+        "--odds", default=None, help="one classification table alone: odds_normal, odds_factors, odds_credit"
+    )
+    options = parser.parse_args()
+    count, pieces = options.replications, []
+    odds.main(count, options.odds)
+    if options.odds is not None:
+        return
     for title, (task, epsilons, name) in TASKS.items():
         runs = {e: parallel(task, [(e, s) for s in range(count)], f"{name} epsilon={e}") for e in epsilons}
         methods = list(runs[epsilons[0]][0])

@@ -10,8 +10,11 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"
 # In a Markdown file, <!-- table NAME --> ... <!-- end --> holds results/NAME.csv as the command that made it wrote it;
-# <!-- table NAME: column | column where column = value and column = value --> holds some columns and rows, with two digits.
-MARKED = re.compile(r"(<!-- table ([a-z_]+)(?:: (.+?)(?: where (.+?))?)? -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+# <!-- table NAME: column | column where column = value and column = value --> holds some columns and rows, with two digits,
+# or ", as printed" before the end of the mark.
+MARKED = re.compile(
+    r"(<!-- table ([a-z_]+)(?:: (.+?)(?: where (.+?))?(, as printed)?)? -->\n).*?(<!-- end -->)", flags=re.DOTALL
+)
 
 
 def show(title, header, rows, name=None):
@@ -38,13 +41,13 @@ def with_tables(text):
     """A document with its marked tables as the results have them now."""
 
     def table(match):
-        opening, name, chosen, where, closing = match.groups()
+        opening, name, chosen, where, printed, closing = match.groups()
         wanted = [tuple(part.split(" = ")) for part in where.split(" and ")] if where else []
         with (RESULTS / f"{name}.csv").open(newline="") as file:
             rows = list(csv.DictReader(file))
         columns = chosen.split(" | ") if chosen else list(rows[0])
         lines = [
-            [row[c] if chosen is None else _short(row[c]) for c in columns]
+            [row[c] if chosen is None or printed else _short(row[c]) for c in columns]
             for row in rows
             if all(row[key] == value for key, value in wanted)
         ]

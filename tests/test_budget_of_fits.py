@@ -55,6 +55,13 @@ REFINED = {
     "bayes": (eptr.BayesClassifier(1.0, 1e-3, **CLASSES), "LCL"),
     "bayes, one pass": (eptr.BayesClassifier(2000.0, 1e-3, **CLASSES), "L"),
     "bayes, private bound": (eptr.BayesClassifier(8.0, 1e-3, **CLASSES | {"x_bound": "private"}), "CLCL"),
+    "bayes, shared": (eptr.BayesClassifier(1.0, 1e-3, covariance="shared", **CLASSES), "CC"),
+    "bayes, shared, ranges": (
+        eptr.BayesClassifier(1.0, 1e-3, covariance="shared", x_range=(-1, 1), classes=[0, 1]), "SICC"
+    ),
+    "bayes, shared, private bound": (
+        eptr.BayesClassifier(1.0, 1e-3, covariance="shared", **CLASSES | {"x_bound": "private"}), "SSICC"
+    ),
     "kernel": (eptr.KernelRegressor(1.0, 1e-3, **KERNEL), "S"),
     "kernel, trend": (eptr.KernelRegressor(1.0, 1e-3, trend="linear", **KERNEL), f"OI{FEW}OCS"),
     "kernel, private bound, trend": (
@@ -62,10 +69,11 @@ REFINED = {
         f"COI{FEW}OCS",
     ),
 }  # fmt: skip
+OTHERWISE = ("DPJL", "DPNBSS", "ObjectivePerturbation", "PTR", "TukeyEM")  # private by tests or theorems of their own
 GAUSSIAN = {
     e.name: rival(e, epsilon=1.0, delta=0.05)
     for e in RIVALS
-    if e.private and e.guarantee == "approximate" and e.estimator.__name__ not in ("DPJL", "DPNBSS", "PTR", "TukeyEM")
+    if e.private and e.guarantee == "approximate" and e.estimator.__name__ not in OTHERWISE
 } | {f"DPGD-{form}, {steps} steps": eptr.rivals.DPGD(1.0, 0.05, form=form, steps=steps, **LINEAR)
      for form in ("repaired", "clipped") for steps in (1, 7, 49)}  # fmt: skip
 

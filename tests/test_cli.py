@@ -6,7 +6,9 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from eptr import Ledger
 from eptr.privacy.claim import Cost
@@ -251,3 +253,33 @@ def test_the_audit_fails_for_wrong_verdicts_alone(monkeypatch, found, code, coun
     assert count in said
     assert "[0, 1]" in said
     assert ("for more power: eptr audit." in said) == ("2 not" in count)
+
+
+def test_classes_are_told_apart_on_raw_columns_of_very_different_widths(eptr, tmp_path):
+    """As in a census: ages, hours, a sampling weight, gains that are mostly zero within a range of 100,000, and a level."""
+    rng, n = np.random.default_rng(0), 8000
+    age, hours = rng.uniform(17, 90, n), np.clip(rng.normal(40, 12, n), 1, 99)
+    weight, gain = rng.lognormal(12, 0.5, n), np.where(rng.random(n) < 0.08, rng.lognormal(8.5, 1, n), 0.0)
+    married = rng.random(n) < 0.45
+    score = -2.6 + 0.02 * (age - 38) + 0.05 * (hours - 40) + 2.2 * married + 1e-4 * gain
+    rich = rng.random(n) < 1 / (1 + np.exp(-score))
+    lines = [
+        f"{a:.0f},{h:.0f},{w:.0f},{g:.0f},{'yes' if m else 'no'},{'more' if r else 'less'}"
+        for a, h, w, g, m, r in zip(age, hours, weight, gain, married, rich, strict=True)
+    ]
+    (tmp_path / "census.csv").write_text("\n".join(["age,hours,weight,gain,married,income", *lines]) + "\n")
+    ranges = {"age": (17, 90), "hours": (1, 99), "weight": (10_000, 1_500_000), "gain": (0, 100_000)}
+    text = [f"[columns.{name}]\nmin = {low}\nmax = {high}" for name, (low, high) in ranges.items()]
+    text += ['[columns.married]\nlevels = ["no", "yes"]', '[target]\nlevels = ["less", "more"]']
+    (tmp_path / "census.toml").write_text("\n".join(text))
+    code, out, _ = eptr(
+        "fit", "census.csv", "--target", "income", "--bounds", "census.toml", "--model", "bayes", "--seed", "1"
+    )
+    assert code == 0
+    assert "spread within" in out
+    predicted = np.array(eptr("predict", "model.json", "census.csv")[1].split("\n")[1:-1]) == "more"
+    plain = np.mean(
+        rich == LinearDiscriminantAnalysis().fit(X := np.column_stack([age, hours, gain, married]), rich).predict(X)
+    )
+    assert 0.1 < predicted.mean() < 0.5
+    assert np.mean(predicted == rich) > plain - 0.01

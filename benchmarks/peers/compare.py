@@ -13,10 +13,14 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 
 import eptr
 from eptr.datasets import DatasetError, load_credit_default, load_wine_quality
-from eptr.rivals import DPNB, FunctionalMechanism
+from eptr.estimators.catalogue import OURS
+from eptr.rivals import DPNB, FunctionalMechanism, ObjectivePerturbation
 
 from ..accuracy import _quiet
 from ..compare import PAGE, balanced, markdown, plain_bayes, split
@@ -74,18 +78,34 @@ def credit(seed):
     }
 
 
+def simulated_odds(seed):
+    rng = np.random.default_rng([seed, 53])
+    X = rng.normal(size=(14_000, 5))
+    y = (rng.uniform(size=14_000) < expit(X @ (1.0 / np.arange(1, 6)) - 1.0)).astype(int)
+    return {"kind": "odds", "X": X[:10_000], "y": y[:10_000], "test": X[10_000:], "truth": y[10_000:], "x_bound": 4.0}
+
+
 TASKS = {
     "least squares, p=5, n=8000 (test MSE)": lambda s: simulated_linear(s, 5),
     "one column, n=8000 (test MSE)": lambda s: simulated_linear(s, 1),
     "wine quality (test MSE, scaled)": wine,
     "classification, n=5000 (balanced error)": simulated_bayes,
     "credit default (balanced error)": credit,
+    "log odds, p=5, n=10,000 (log loss)": simulated_odds,
+    "log odds, credit default (log loss)": lambda s: credit(s) | {"kind": "odds"},
 }
 
 
 def ours(task, epsilon, seed):
     X, y, test = task["X"], task["y"], task["test"]
     common = {"epsilon": epsilon, "delta": DELTA, "x_bound": task["x_bound"], "random_state": seed}
+    if task["kind"] == "odds":
+        plain = LogisticRegression(C=1e8, max_iter=1000).fit(X, y)
+        found = {"non-private": plain.predict_proba(test)[:, 1]}
+        entrants = [e for e in OURS if e.task == "classification" and e.variant == "refined" and e.takes_ranges]
+        models = {f"eptr {e.name}": e.make(**common | dict(e.needs), classes=[0, 1]) for e in entrants}
+        models["eptr.rivals ObjectivePerturbation"] = ObjectivePerturbation(**common)
+        return found | {name: model.fit(X, y).predict_proba(test)[:, 1] for name, model in models.items()}
     if task["kind"] == "bayes":
         models = {"eptr BayesClassifier": eptr.BayesClassifier(**common), "eptr.rivals DPNB (pure)": DPNB(**common)}
         found = {"non-private": plain_bayes(X, y)(test)}
@@ -101,6 +121,8 @@ def ours(task, epsilon, seed):
 
 
 def error(task, predicted):
+    if task["kind"] == "odds":
+        return float(log_loss(task["truth"], np.clip(predicted, 1e-6, 1.0 - 1e-6)))
     if task["kind"] == "bayes":
         return balanced(np.asarray(predicted), task["truth"])
     return float(np.mean((np.asarray(predicted) - task["truth"]) ** 2))

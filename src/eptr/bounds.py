@@ -109,6 +109,10 @@ class PublicBounds:
                 found += [(0.0, 1.0)] * (len(bound) - 1)
         return found
 
+    def scaled(self, row: Array) -> Array:
+        """Numbers in the units of the data as shares of their ranges; the inverse of :meth:`unscaled`."""
+        return np.array([(v - m) / h for (m, h), v in zip(self.scales(), row, strict=True)])
+
     def unscaled(self, row: Array) -> Array:
         """A row of the matrix in the units of the data."""
         return np.array([m + h * v for (m, h), v in zip(self.scales(), row, strict=True)])

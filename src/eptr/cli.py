@@ -263,7 +263,8 @@ def plan(
         if "bandwidth" in entrant.needs:
             settings |= {"domain": (-1, 1), "bandwidth": 0.2}
         if entrant.takes_ranges and x_bound is None:
-            planned = entrant.make(x_range=(-1, 1), y_range=(-y_bound, y_bound), **settings)
+            target = [0, 1] if entrant.task == "classification" else (-y_bound, y_bound)
+            planned = entrant.ranged((-1, 1), target, **settings)
         else:
             planned = entrant.example(radius, y_bound, **settings)
         print(planned.plan(n, features))

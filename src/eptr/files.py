@@ -151,8 +151,8 @@ class FileModel:
 
     @cached_property
     def summary(self) -> Any:
-        """The estimator's own table, where it has one in the units of the data."""
-        return self.estimator.summary() if self.raw else None
+        """The estimator's own table of coefficients, where it has one in the units of the data."""
+        return self.estimator.summary() if self.raw and self.entrant.panel == "coefficients" else None
 
     def predict(self, data: Data, where: str) -> NDArray[Any]:
         """Predictions in the units of the target; extra columns and the target itself are ignored."""
@@ -211,9 +211,14 @@ class FileModel:
         return [
             ["class", "share", *self.bounds.names()],
             *(
-                [str(label), f"{share:.1%}", *(f"{m:.5g}" for m in self.bounds.unscaled(means))]
+                [
+                    str(label),
+                    f"{share:.1%}",
+                    *(f"{m:.5g}" for m in (means if self.raw else self.bounds.unscaled(means))),
+                ]
                 for label, share, means in zip(classes, fitted.priors, fitted.means, strict=True)
             ),
+            *([["spread within", "", *(f"{v:.5g}" for v in np.sqrt(np.diag(fitted.covariance)))]] if self.raw else []),
         ]
 
     def caution(self) -> str:
@@ -225,9 +230,9 @@ class FileModel:
         release, found = self.estimator.release_, []
         if self.summary is not None and self.summary.corrected is False:
             found.append(self.caution())
-        if self.summary is not None and self.summary.outside > MANY_OUTSIDE:
+        if self.raw and self.estimator.outside_ > MANY_OUTSIDE:
             found.append(
-                f"About {self.summary.outside:.0%} of the rows reach beyond a range and were moved to its edge."
+                f"About {self.estimator.outside_:.0%} of the rows reach beyond a range and were moved to its edge."
             )
         if release.delta > 1.0 / self.rows:
             advice = f"Use {0.01 / self.rows:.1g} or less."
@@ -302,7 +307,7 @@ def _estimator(entrant: Entrant, bounds: PublicBounds, settings: dict[str, Any])
         raise InputError(f"{entrant.title.lower()} needs numbers in every column; leave out columns with levels.")
     share = settings.pop("bandwidth", 0.1)
     if entrant.takes_ranges:
-        return entrant.make(x_range=bounds.ranges(), y_range=bounds.target, **settings)
+        return entrant.ranged(bounds.ranges(), bounds.target, **settings)
     needs = {"bandwidth": 2.0 * share} if "bandwidth" in entrant.needs else {}
     return entrant.example(1.0 if whole else bounds.radius(), 1.0, list(bounds.target), **needs, **settings)
 

@@ -51,9 +51,11 @@ def _coefficients(model: FileModel, found: Panel) -> Panel:
 
 def _means(model: FileModel, found: Panel) -> Panel:
     names, classes, table = model.bounds.names(), model.estimator.classes_, model.table()
+    means = model.estimator.means_
+    shares = np.array([model.bounds.scaled(row) for row in means]) if model.raw else means
 
     def paint(axis: Any) -> None:
-        image = axis.imshow(model.estimator.means_, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
+        image = axis.imshow(shares, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
         axis.set_xticks(range(len(names)), [plain(n) for n in names], rotation=30, ha="right")
         axis.set_yticks(range(len(classes)), [plain(str(label)) for label in classes])
         axis.figure.colorbar(image, ax=axis, label="−1: low end, 1: high end")  # noqa: RUF001

@@ -57,9 +57,11 @@ def _models(entrants: list[Entrant]) -> Iterator[Model]:
                 yield f"{entrant.name}, private bounds", clone(model).set_params(**bounds), entrant
 
 
-def _example(entrant: Entrant, classes: Any = CLASSES) -> Any:
+def _example(entrant: Entrant, classes: Any = None) -> Any:
     reach = 1.0 if entrant.task == "function" else 1.5
-    return entrant.example(reach, 2.0, classes, epsilon=EPSILON, delta=DELTA, invalid="drop")
+    return entrant.example(
+        reach, 2.0, classes or CLASSES[: entrant.labels], epsilon=EPSILON, delta=DELTA, invalid="drop"
+    )
 
 
 def _families(ours: list[Entrant], rivals: list[Entrant]) -> Iterator[tuple[str, list[Model]]]:
@@ -71,16 +73,11 @@ def _families(ours: list[Entrant], rivals: list[Entrant]) -> Iterator[tuple[str,
     yield f"rivals, {len(others)} of them", others
 
 
-def _labels(entrant: Entrant) -> int:
-    """The number of classes of its target; 0: numbers."""
-    return len(CLASSES) if entrant.task == "classification" else 0
-
-
 def loss_checks() -> Iterator[Check]:
     """The loss of every noisy call, given the same outputs, adds up to no more than the claim."""
     adding = [e for e in OURS if e.variant == "refined"], [e for e in RIVALS if e.noise == "added"]
     for name, models in _families(*adding):
-        yield _loss(name, [(which, model, _labels(entrant)) for which, model, entrant in models])
+        yield _loss(name, [(which, model, entrant.labels) for which, model, entrant in models])
     sums = [s for s in [*STATISTICS, *RIVAL_STATISTICS] if not s.pure]
     statistics: list[tuple[str, Any, int]] = [(s.name, _Asked(s), len(LEVELS)) for s in sums]
     yield _loss(f"statistics, {len(statistics)} of them", statistics)
@@ -159,14 +156,14 @@ def type_checks() -> Iterator[Check]:
     X, numbers = rng.uniform(-1, 1, size=(24, 2)).tolist(), rng.uniform(-1, 1, size=24).tolist()
     whole, text = [i % 3 for i in range(24)], [("no", "perhaps", "yes")[i % 3] for i in range(24)]
     for entrant in (entrant for entrant in OURS if entrant.variant == "refined"):
-        name, model = entrant.estimator.__name__, _example(entrant)
-        if _labels(entrant):
+        name, model = entrant.name.replace("-refined", ""), _example(entrant)
+        if entrant.labels:
             words = _example(entrant, ["no", "perhaps", "yes"])
             yield _types(f"{name}, labels 0, 1, 2", model, (X, whole), "target")
             yield _types(f"{name}, labels of text", words, (X, text), "target")
         else:
             yield _types(f"{name}, targets", model, (X, numbers), "target")
-        yield _types(f"{name}, cells", model, (X, whole if _labels(entrant) else numbers), "cell")
+        yield _types(f"{name}, cells", model, (X, whole if entrant.labels else numbers), "cell")
     counts: dict[str, Any] = {"epsilon": EPSILON, "delta": DELTA, "classes": CLASSES}
     yield _types("counts, each label read by itself", NoisyCounts(**counts), (X, whole), "target")
     yield _types("bad: labels through one array (0.1)", CommonTypeCounts(**counts), (X, whole), "target", True)
@@ -191,7 +188,7 @@ def artefact_checks() -> Iterator[Check]:
     for name, models in _families(OURS, RIVALS):
         parts: list[Part] = [
             # What mixes rows and random numbers is not made alike by replayed numbers.
-            (which, _fitter(model), _pairs(_labels(entrant)), outlines if entrant.noise == "mixed" else artefacts)
+            (which, _fitter(model), _pairs(entrant.labels), outlines if entrant.noise == "mixed" else artefacts)
             for which, model, entrant in models
         ]
         yield _artefacts(name, parts)
@@ -238,7 +235,7 @@ def _tables(kind: str) -> list[Any]:
     """Columns as `eptr fit` reads them from a file; one row is left empty, or changes."""
     rng = np.random.default_rng(2)
     columns = {name: np.array([f"{v:.3f}" for v in rng.uniform(size=40)], dtype=object) for name in ("x", "z")}
-    labelled = _labels(commanded(kind)[0])
+    labelled = commanded(kind)[0].labels
     target = rng.choice(["no", "yes"], size=40) if labelled else [f"{v:.3f}" for v in rng.uniform(size=40)]
     first = columns | {"y": np.array(list(target), dtype=object)}
     others = []
@@ -250,7 +247,7 @@ def _tables(kind: str) -> list[Any]:
 
 
 def _file_fitter(kind: str) -> Fit:
-    target: Any = ["no", "yes"] if _labels(commanded(kind)[0]) else (0.0, 1.0)
+    target: Any = ["no", "yes"] if commanded(kind)[0].labels else (0.0, 1.0)
     bounds = PublicBounds({"x": (0.0, 1.0), "z": (0.0, 1.0)}, target, None)
     settings: dict[str, Any] = {"epsilon": EPSILON, "delta": DELTA, "invalid": "drop"}
     return lambda data, noise: FileModel.fit(data, kind, "y", bounds, "data.csv", random_state=noise, **settings)

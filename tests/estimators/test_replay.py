@@ -19,6 +19,8 @@ MODELS = [
     eptr.LinearRegression(1502.0, 0.5, x_bound=1.5, y_bound=2.0, symmetric_errors=True),
     eptr.LinearRegression(4000.0, 0.5, x_bound=1.5, y_bound=2.0),  # a warm start
     eptr.BayesClassifier(30.0, 0.1, x_bound=1.5, classes=[0, 1, 2]),  # clear data: one pass
+    eptr.BayesClassifier(1.0, 1e-3, x_range=(-1, 2), classes=[0, 1, 2], covariance="shared"),
+    eptr.BayesClassifier(1.0, 1e-3, x_bound="private", classes=[0, 1, 2], covariance="shared"),
     eptr.KernelRegressor(1.0, 1e-3, domain=(-1.5, 1.5), y_bound=2.0, bandwidth=0.4, trend="linear"),
 ]
 

@@ -28,6 +28,15 @@ MODELS = {
     "bayes": (eptr.BayesClassifier(1.0, 1e-3, x_bound=1.5, classes=[0, 1, 2]), (1, 3), 0.95),
     "bayes, one pass": (eptr.BayesClassifier(30.0, 0.1, x_bound=1.5, classes=[0, 1, 2]), (1, 3), 0.99),
     "bayes, private bound": (eptr.BayesClassifier(1.0, 1e-3, x_bound="private", classes=[0, 1, 2]), (3,), 0.9),
+    "bayes, shared": (
+        eptr.BayesClassifier(1.0, 1e-3, x_bound=1.5, classes=[0, 1, 2], covariance="shared"), (1, 3), 0.9
+    ),
+    "bayes, shared, ranges": (
+        eptr.BayesClassifier(1.0, 1e-3, x_range=(-1, 2), classes=[0, 1, 2], covariance="shared"), (1, 3), 0.8
+    ),
+    "bayes, shared, private bound": (
+        eptr.BayesClassifier(1.0, 1e-3, x_bound="private", classes=[0, 1, 2], covariance="shared"), (3,), 0.9
+    ),
     "kernel": (eptr.KernelRegressor(1.0, 1e-3, **KERNEL), (1, 2), 0.95),
     "kernel, trend": (eptr.KernelRegressor(1.0, 1e-3, trend="linear", **KERNEL), (1, 2), 0.9),
     "kernel, private bound": (eptr.KernelRegressor(1.0, 1e-3, **KERNEL | {"y_bound": "private"}), (1,), 0.9),
@@ -97,7 +106,7 @@ def test_rows_that_are_all_dropped_add_nothing_to_any_sum(name, p):
 def test_the_weaker_promise_draws_less_noise(name, p):
     """On the first sum, or on the estimate where less noise changes what is asked first."""
     model, (X, y) = MODELS[name][0], dropped(np.random.default_rng(0), 12, p, labels(MODELS[name][0]))[0]
-    on_estimate = name.startswith("linear") and "private" not in name
+    on_estimate = "ranges" in name or (name.startswith("linear") and "private" not in name)
     scales = []
     for relation in ("replace-one", "zero-out"):
         noises = [Replay(seed) for seed in range(10 if on_estimate else 1)]

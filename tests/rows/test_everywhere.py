@@ -39,6 +39,7 @@ CASES = {entrant.name: entrant.example(3.0, 4.0, **MORE.get(entrant.name, {})) f
 CASES |= {
     "LinearRegression-private": eptr.LinearRegression(64.0, x_bound="private", y_bound="private", fit_intercept=False),
     "BayesClassifier-private": eptr.BayesClassifier(x_bound="private"),
+    "BayesClassifier-ranges": eptr.BayesClassifier(x_range=(-6, 6), covariance="shared"),
     "KernelRegressor-trend": eptr.KernelRegressor(
         64.0, domain=(-3, 3), y_bound="private", bandwidth=1.0, trend="linear"
     ),
@@ -46,7 +47,7 @@ CASES |= {
 for entrant in OURS:
     if entrant.variant == "refined":
         more = MORE.get(entrant.name, {}) | {"invalid": "drop", "epsilon": 1.0}
-        CASES[f"{entrant.estimator.__name__}-drop"] = entrant.example(3.0, 4.0, ["no", "yes"], **more)
+        CASES[f"{entrant.name}-drop"] = entrant.example(3.0, 4.0, ["no", "yes"], **more)
 ENGINES = ["arrow files", "arrow table", "arrow stream", "polars", "duckdb", "dask frame", "dask array", "spark"]
 THROUGH_EXP = ("KernelRegressor", "WaveletEstimator")
 

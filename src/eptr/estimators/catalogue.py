@@ -34,11 +34,18 @@ class Entrant:
     takes_ranges: bool = False  # of raw columns and of y, instead of bounds
     command: str = ""  # what the command line calls it
     title: str = ""  # what a report calls it
+    two_classes: bool = False  # whether it can tell no more apart
     panel: str = ""  # what a report shows: "coefficients", "means" or "function"
+    form: str = ""  # what tells it from another one of the same variant
 
     @property
     def name(self) -> str:
-        return f"{self.estimator.__name__}-{self.variant}"
+        return "-".join(filter(None, (self.estimator.__name__, self.variant, self.form)))
+
+    @property
+    def labels(self) -> int:
+        """How many classes an example of its rows has; 0: numbers."""
+        return 0 if self.task != "classification" else 2 if self.two_classes else 3
 
     @property
     def private(self) -> bool:
@@ -57,20 +64,32 @@ class Entrant:
         }[self.task]
         return self.make(**bounds | dict(self.needs) | settings)
 
+    def ranged(self, x_range: Any, target: Any, **settings: Any) -> Any:
+        """An instance for raw columns, with the range of y or the classes that it takes."""
+        return self.make(
+            x_range=x_range,
+            **{"classes" if self.task == "classification" else "y_range": target},
+            **dict(self.needs) | settings,
+        )
+
 
 def _strategies(estimator: Any, task: str, **more: Any) -> list[Entrant]:
-    ranges = hasattr(estimator, "x_range")
+    ranges = hasattr(estimator, "x_range") and more.pop("takes_ranges", True)
     return [
         Entrant(estimator, strategy, task, takes_ranges=ranges and strategy == "refined", **more)
         for strategy in estimator.strategies
     ]
 
 
+BAYES: dict[str, Any] = {"command": "bayes", "title": "Bayes classifier", "panel": "means"}
 OURS = [
     *_strategies(
         LinearRegression, "regression", command="ols", title="Least squares", panel="coefficients", exposed={"c0": 0.3}
     ),
-    *_strategies(BayesClassifier, "classification", command="bayes", title="Bayes classifier", panel="means"),
+    Entrant(
+        BayesClassifier, "refined", "classification", form="shared", needs={"covariance": "shared"}, takes_ranges=True, **BAYES
+    ),
+    *_strategies(BayesClassifier, "classification", takes_ranges=False, **BAYES),
     *_strategies(
         KernelRegressor, "function", command="kernel", title="Kernel regression", panel="function",
         needs={"bandwidth": 0.4}, exposed={"bandwidth": 0.05},
@@ -79,11 +98,14 @@ OURS = [
 
 
 def commanded(name: str) -> list[Entrant]:
-    """The strategies of what the command line calls ``name``, the default first."""
-    found = [entrant for entrant in OURS if entrant.command == name]
+    """The strategies of what the command line calls ``name``, the default first; of two alike, the one for raw columns."""
+    found: dict[str, Entrant] = {}
+    for entrant in OURS:
+        if entrant.command == name and (entrant.takes_ranges or entrant.variant not in found):
+            found[entrant.variant] = entrant
     if not found:
         raise InputError(f"model must be one of {', '.join(COMMANDS)}, got {name!r}.")
-    return found
+    return list(found.values())
 
 
 COMMANDS = tuple(dict.fromkeys(entrant.command for entrant in OURS))

@@ -58,7 +58,7 @@ class Standardised:
             if columns is not None and inverse is not None:
                 x = xp.clip(x, like(columns.low, x), like(columns.high, x))
                 x = (x - like(columns.centre, x)) * like(inverse, x)
-            y = y - y_centre
+            y = y - y_centre if y_centre else y  # labels stay whole numbers
             if keep is not None:  # a row that is dropped is zero, whatever the centre
                 x, y = xp.where(keep[:, None], x, xp.zeros_like(x)), xp.where(keep, y, xp.zeros_like(y))
             return fn(x, y, keep)
@@ -67,11 +67,20 @@ class Standardised:
 
 
 def standardise(
-    rows: Rows, low: Array, high: Array, y_low: float, y_high: float, spending: Portion, *, centred: bool, mu: float
+    rows: Rows,
+    low: Array,
+    high: Array,
+    y_low: float | None,
+    y_high: float | None,
+    spending: Portion,
+    *,
+    centred: bool,
+    mu: float,
 ) -> Columns:
     """Means and second moments of all columns and the number of rows outside, from one pass. proof: moments
 
-    ``centred``: False for a model without an intercept, which may be scaled but not moved. ``mu``: of the whole fit.
+    ``y_low``, ``y_high``: None where y holds labels. ``centred``: False for a model without an intercept, which may be scaled
+    but not moved. ``mu``: of the whole fit.
     """
     p = len(low)
     middle = (low + high) / 2.0 if centred else np.zeros(p)
@@ -81,14 +90,16 @@ def standardise(
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         xp = namespace(x)
         u = xp.clip((x - like(middle, x)) * like(inverse, x), -1.0, 1.0)
-        beyond = xp.any((x < like(low, x)) | (x > like(high, x)), axis=1) | (y < y_low) | (y > y_high)
+        beyond = xp.any((x < like(low, x)) | (x > like(high, x)), axis=1)
+        if y_low is not None and y_high is not None:
+            beyond = beyond | (y < y_low) | (y > y_high)
         if keep is not None:
             u, beyond = xp.where(keep[:, None], u, xp.zeros_like(u)), beyond & keep
         square = toward_zero(BEND * u * u, grid)
         return (
             xp.sum(toward_zero(u, grid), axis=0),
             xp.sum(square, axis=0),
-            xp.sum(xp.where(beyond, xp.ones_like(y), 0.0)),
+            xp.sum(xp.where(beyond, xp.ones_like(x[:, 0]), 0.0)),
         )
 
     first, second, count = rows.sum(block)

@@ -8,7 +8,9 @@ from .adassp import AdaSSP
 from .approximate_quantiles import ApproximateQuantiles
 from .binned import BinnedKernel
 from .boosted import BoostedAdaSSP
+from .clipped_descent import ClippedDescent
 from .coinpress import CoinPress
+from .dp_newton import DPNewton
 from .dpgd import DPGD
 from .dpjl import DPJL
 from .dpnb import DPNB
@@ -16,6 +18,7 @@ from .dpnbss import DPNBSS
 from .functional import FunctionalMechanism
 from .joint_exp import JointExp, OneByOne
 from .noisy_statistics import NoisyStatistics
+from .objective import ObjectivePerturbation
 from .ptr import PTR
 from .tukey import TukeyEM
 from .wavelet import WaveletEstimator
@@ -34,6 +37,11 @@ RIVALS = [
     Entrant(DPNBSS, "literature", "classification", "none", noise="scaled"),
     Entrant(PTR, "repaired", "classification", "approximate", noise="scaled"),
     Entrant(PTR, "literature", "classification", "none", noise="scaled"),
+    Entrant(ClippedDescent, "repaired", "classification", "approximate", two_classes=True, needs={"steps": 3}),
+    Entrant(DPNewton, "repaired", "classification", "approximate", two_classes=True, needs={"steps": 2}),
+    Entrant(DPNewton, "literature", "classification", "approximate", two_classes=True, needs={"steps": 2}),
+    Entrant(ObjectivePerturbation, "repaired", "classification", "approximate", two_classes=True, noise="mixed"),
+    Entrant(ObjectivePerturbation, "literature", "classification", "approximate", two_classes=True, noise="mixed"),
     Entrant(AdaSSP, "repaired", "regression", "approximate"),
     Entrant(AdaSSP, "literature", "regression", "approximate"),
     Entrant(BoostedAdaSSP, "repaired", "regression", "approximate", needs=FEW),

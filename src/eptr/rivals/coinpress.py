@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from ..errors import positive
 from ..estimators.base import whole_number
+from ..estimators.mapped import Mapped
 from ..privacy.contribution import Outer
 from ..rows.engine import Rows
 from ..rows.exact import product_grid, project, shrink_factors
 from ..rows.namespace import namespace
-from ..stats.covariance import Mapped
 from ..stats.estimate import Estimate
 from ..stats.mean import ask_columns
 from ..stats.moments import Weights, moments

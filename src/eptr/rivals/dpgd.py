@@ -19,7 +19,7 @@ from ..rows.exact import sum_grid, toward_zero
 from ..rows.namespace import on_host
 from .base import LinearRival, Problem, checked_count
 
-__all__ = ["DPGD"]
+__all__ = ["DPGD", "shortened"]
 
 Array = NDArray[np.float64]
 
@@ -124,16 +124,20 @@ class DPGD(LinearRival):
             residual = y - np.einsum("ij,j->i", x, theta)  # row by row: blocks and machines cannot change a bit
             if keep is not None:
                 residual = np.where(keep, residual, 0.0)
-            rows = x * residual[:, None]
-            rows[~np.isfinite(rows).all(axis=1)] = 0.0  # an overflow counts as nothing
-            # The norm of what is summed, scaled first: no square can vanish or overflow. proof: gradient
-            largest = np.abs(rows).max(axis=1)
-            scaled = rows / np.where(largest > 0.0, largest, 1.0)[:, None]
-            size = largest * np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
-            safe = clip * (1.0 - (x.shape[1] + 16) * 2.0**-52)
-            rows *= np.where(size > safe, safe / np.maximum(size, safe), 1.0)[:, None]
-            return (toward_zero(rows, grid).sum(axis=0),)
+            return (toward_zero(shortened(x * residual[:, None], clip), grid).sum(axis=0),)
 
         for _ in range(steps):
             theta = theta + eta / n * spending.sums(rows, on_host(gradients), Ball(clip), 1.0 / steps)
         return theta
+
+
+def shortened(rows: Array, clip: float) -> Array:
+    """Gradients of norm at most ``clip``, in place; an overflow counts as nothing. proof: gradient"""
+    rows[~np.isfinite(rows).all(axis=1)] = 0.0
+    # The norm of what is summed, scaled first: no square can vanish or overflow.
+    largest = np.abs(rows).max(axis=1)
+    scaled = rows / np.where(largest > 0.0, largest, 1.0)[:, None]
+    size = largest * np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+    safe = clip * (1.0 - (rows.shape[1] + 16) * 2.0**-52)
+    rows *= np.where(size > safe, safe / np.maximum(size, safe), 1.0)[:, None]
+    return rows

@@ -10,27 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..estimators.mapped import FAR, Mapped
 from ..privacy.contribution import Gaussian, Outer
 from ..privacy.spending import Portion
 from ..privacy.unit import Unit
 from ..rows.engine import Rows
 from ..rows.exact import product_grid, project, shrink_factors, sum_grid
-from ..rows.namespace import like, namespace, squares, whole
+from ..rows.namespace import namespace, whole
 from .clip import clip_norms
 from .estimate import Estimate
 from .locate import locate, locate_norms
 from .mean import Asked, ask_columns, pooled
 from .question import Question, Shared, column_names
 
-__all__ = ["Mapped", "Products", "correlation", "covariance"]
+__all__ = ["Products", "correlation", "covariance"]
 
 Array = NDArray[np.float64]
 # Weights of the count, the mean and the fourth powers beside the products: enough to centre them and for their errors.
 COUNT, MEAN, FOURTH = 1 / 4, 1 / 8, 1 / 4
 # Share of mu^2 for the first matrix, which only whitens; its rows are cut at this many times sqrt(d).
 ROUGH, ROUGH_RADIUS = 0.08, 1.5
-# Standardised rows are cut to this and have so many bits, so that products with a whitening matrix are exact.
-_FAR, _BITS = 2.0**10, 26
 _DRAWS = 400
 
 
@@ -187,7 +186,7 @@ def _covariances(asked: Asked) -> _Covariances:
     radius = ROUGH_RADIUS * math.sqrt(d)
     rough = _products(rows, Mapped(found.middles, found.spreads, np.eye(d), np.zeros(d)), radius, drop, spending, ROUGH)
     whitened = Mapped(found.middles, found.spreads, _whitening(rough) / radius, np.clip(rough.mean, -1.0, 1.0) * radius)
-    look, spent = locate_norms(rows, whitened.norms, _FAR * d * float(np.abs(whitened.matrix).max()), spending)
+    look, spent = locate_norms(rows, whitened.norms, FAR * d * float(np.abs(whitened.matrix).max()), spending)
     left = 1.0 - found.share - ROUGH - spent
     noise = spending.scale(Products(1.0, d, 0.0, drop), left)
     # Each of d variances bears its part of what is lost; noise is in d (d + 1)/2 numbers.
@@ -206,34 +205,6 @@ def _covariances(asked: Asked) -> _Covariances:
     whole_way = back @ ((vectors * np.sqrt(values)) @ vectors.T)
     scale = float(np.max(_errors(back, radius**2 * last.noise * np.eye(d))))
     return _Covariances(matrix, back, privacy, whole_way, sampling, scale)
-
-
-@dataclass(frozen=True, slots=True)
-class Mapped:
-    """A row, standardised, moved and multiplied by a matrix, without rounding in the product. proof: bits"""
-
-    middles: Array
-    spreads: Array
-    matrix: Array
-    shift: Array
-
-    def __post_init__(self) -> None:
-        bits = 52 - _BITS - math.ceil(math.log2(len(self.matrix)))
-        grid = 2.0 ** (math.frexp(float(np.abs(self.matrix).max()))[1] - bits)
-        object.__setattr__(self, "matrix", np.rint(self.matrix / grid) * grid)
-
-    def __call__(self, x: Any) -> Any:
-        xp, (middles, scale, shift, matrix) = (
-            namespace(x),
-            (like(v, x) for v in (self.middles, 1.0 / self.spreads, self.shift, self.matrix)),
-        )
-        z = (x - middles) * scale - shift
-        unit = _FAR * 2.0 ** (1 - _BITS)
-        return (whole(xp.clip(z, -_FAR, _FAR) * (1.0 / unit), nearest=True) * unit) @ matrix.T
-
-    def norms(self, x: Any) -> Any:
-        """|z| of every row, as a column."""
-        return namespace(x).sqrt(squares(self(x), 1))[:, None]
 
 
 def _products(rows: Rows, mapped: Mapped, radius: float, counted: bool, spending: Portion, share: float) -> _Released:

@@ -13,7 +13,7 @@ from ...rows.engine import Rows
 from ...rows.exact import project, shrink_factors, sum_grid
 from ...rows.namespace import is_foreign, like, namespace
 
-__all__ = ["ClassRule", "ClassSums", "class_sums", "from_centres", "paper_rule", "tight_rule"]
+__all__ = ["ClassRule", "ClassSums", "class_sums", "from_centres", "members", "paper_rule", "tight_rule"]
 
 Array = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ def class_sums(rows: Rows, classes: int, radius: float, centres: Array | None = 
     grid = sum_grid(rows.n, radius)
 
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
-        member = _members(y, classes)
+        member = members(y, classes)
         if keep is not None:
             member = namespace(x).where(keep, member, 0.0)
         away = x if centres is None else from_centres(x, y, centres)
@@ -51,7 +51,7 @@ def class_sums(rows: Rows, classes: int, radius: float, centres: Array | None = 
     return ClassSums(*rows.sum(block))
 
 
-def _members(y: Any, classes: int) -> Any:
+def members(y: Any, classes: int) -> Any:
     """One row of 0 and 1 per class."""
     if is_foreign(y):
         xp = namespace(y)

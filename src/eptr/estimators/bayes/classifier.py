@@ -6,20 +6,28 @@ from dataclasses import KW_ONLY, dataclass
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
 from ...accounting.budget import Budget
-from ...errors import InputError, positive
+from ...errors import BoundError, InputError, positive
 from ..planning import Plan
+from ..ranges import column_ranges
 from .model import MeansClassifier
 from .problem import BayesFitted, TestedClasses
 from .refined import Refined
+from .summary import ClassSummary
 from .tested import Paper, Tight
 
 __all__ = ["BayesClassifier"]
 
+Array = NDArray[np.float64]
+
 
 @dataclass(eq=False, repr=False)
 class BayesClassifier(MeansClassifier):
-    """Gaussian classes with identity covariance; private class means and priors (n public; replace-one neighbours by default).
+    """Gaussian classes; private class means, priors and perhaps their covariance (n public; replace-one neighbours by default).
 
     Parameters
     ----------
@@ -33,6 +41,11 @@ class BayesClassifier(MeansClassifier):
     c0 : float, default 0.05
         "tight" and "paper" only: the fit is proposed if every class has more than c0 n rows.
     strategy : {"refined", "tight", "paper"}
+    covariance : {"identity", "shared"}
+        "identity": columns have about unit variance and are uncorrelated within a class, a public assumption. "shared": linear
+        discriminant analysis, whose covariance within classes is estimated inside the budget ("refined" only).
+    x_range : pair, list of pairs or dict of pairs by name, optional
+        Public ranges of raw columns, instead of ``x_bound`` (covariance="shared" only), as in :class:`eptr.LinearRegression`.
     neighbours, rows_per_person, fallback, invalid, ledger, random_state
         As in :class:`eptr.LinearRegression`. ``fallback="paper"`` draws the published no-reply answer, a random
         prior and random means; None is a uniform prior with all means zero.
@@ -40,6 +53,8 @@ class BayesClassifier(MeansClassifier):
     Attributes
     ----------
     classes_, means_, priors_ : the label set and the released parameters
+    covariance_, coef_, intercept_ : within classes, and the linear scores of every class (covariance="shared")
+    outside_ : private share of rows beyond a range (``x_range``)
     release_, released_, noise_ : the Release, whether there was a reply, the noise on each released mean
 
     Examples
@@ -62,17 +77,47 @@ class BayesClassifier(MeansClassifier):
     _: KW_ONLY
     rows_per_person: int = 1
     fallback: Any = None
+    covariance: str = "identity"
+    x_range: Any = None
 
     strategies = MappingProxyType({"refined": Refined(), "tight": Tight(), "paper": Paper()})
     _fitted = BayesFitted
 
     def _public(self, n: int, n_features: int, n_classes: int) -> TestedClasses:
         advice = "Pass a bound on the norm of a row, such as x_bound=8 for columns of about unit size."
-        bound, c0 = self._bound("x_bound", advice), positive("c0", self.c0, below=1.0)
+        ranges, c0 = self._ranges(n_features), positive("c0", self.c0, below=1.0)
+        bound = self._bound("x_bound", advice) if ranges is None else None
         if self.fallback is not None and self.fallback != "paper":
             raise InputError("fallback must be None (uniform prior, zero means) or 'paper'.")
         budget = Budget(self.epsilon, self.delta)
-        return TestedClasses(budget, self._unit(), n, n_features, n_classes, bound, c0, self.fallback)
+        shared = self.covariance == "shared"
+        return TestedClasses(budget, self._unit(), n, n_features, n_classes, bound, c0, self.fallback, shared, ranges)
+
+    def _ranges(self, n_features: int) -> tuple[Array, Array] | None:
+        if self.covariance not in ("identity", "shared"):
+            raise InputError(f"covariance must be 'identity' or 'shared', got {self.covariance!r}.")
+        if self.covariance == "shared" and self.strategy != "refined":
+            raise InputError(f"strategy={self.strategy!r} needs covariance='identity'; use strategy='refined'.")
+        if self.x_range is None:
+            return None
+        if self.covariance == "identity":
+            raise BoundError(
+                "x_range is for covariance='shared': with covariance='identity' columns must have unit variance."
+            )
+        if self.x_bound is not None:
+            raise BoundError("x_range and x_bound say the same thing twice: pass one of them.")
+        names = getattr(self, "feature_names_in_", None)
+        return column_ranges(self.x_range, n_features, None if names is None else list(names))
+
+    def _scores(self, x: Array) -> Array:
+        fitted: BayesFitted = self.fitted_
+        return super()._scores(x) if fitted.coef is None else np.asarray(x @ fitted.coef.T + fitted.intercept)
+
+    def summary(self) -> ClassSummary:
+        """Shares and means of the classes and the spread of the columns within them, as released; print it."""
+        check_is_fitted(self, "release_")
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return ClassSummary(tuple(map(str, names)), tuple(map(str, self.classes_)), self.fitted_, self.release_)
 
     def plan(self, n: int, n_features: int, n_classes: int = 2) -> Plan:
         """Noise, threshold and error terms of a fit with these settings; needs no data."""

@@ -35,10 +35,12 @@ class Classes(Public):
 
 @dataclass(frozen=True, slots=True)
 class TestedClasses(Classes):
-    """Classes with what the tests need to know."""
+    """Classes with what the tests and a shared covariance need to know."""
 
     c0: float
     fallback: str | None
+    shared: bool = False  # a covariance that is estimated; else it is known to be the identity
+    x_range: tuple[Array, Array] | None = None  # ends of every column, instead of x_bound
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -56,9 +58,14 @@ class MeansFitted(Fitted):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BayesFitted(MeansFitted):
-    """Means and priors, with the bound they were fitted with, perhaps a bought one."""
+    """Means and priors, with the bound they were fitted with, perhaps a bought one; the rest with a shared covariance alone."""
 
-    x_bound: float
+    x_bound: Any
+    x_range: Any = None  # one row for each column
+    covariance: Any = None  # within classes
+    coef: Any = None  # of the scores of every class, which are linear in x
+    intercept: Any = None
+    outside: Any = None  # share of rows beyond a range
 
 
 def into_ball(means: Array, radius: float) -> Array:

@@ -13,8 +13,9 @@ from ...privacy.spending import Portion, Spending
 from ...rows.engine import Rows
 from ..quantile import RADIUS_SHARE, private_quantile, private_radius, row_norms
 from ..strategy import NoisySums
+from . import shared
 from .bounds import class_sums, from_centres
-from .problem import BayesFitted, Classes, into_ball
+from .problem import BayesFitted, TestedClasses, into_ball
 
 __all__ = ["Refined", "refined_means"]
 
@@ -31,15 +32,19 @@ COUNT_FLOOR = 0.005
 
 
 class Refined(NoisySums):
-    """Two looks at every class, or one where that is clear enough."""
+    """Two looks at every class, or one where that is clear enough; shared.py where the covariance is not known."""
 
-    def planned_noise(self, public: Classes) -> float:
+    def planned_noise(self, public: TestedClasses) -> float:
         """On a mean, for classes of equal size and rows clipped at the worst radius: the true noise is smaller."""
+        if public.shared:
+            return shared.planned_noise(public)
         mu = public.budget.mu * math.sqrt(1.0 - CENTRE_SHARE - SPREAD_SHARE)
         return LabelledBall(public.x_bound).scale(public.unit, mu) * public.n_classes / public.n
 
-    def fit(self, rows: Rows, public: Classes, spending: Spending) -> BayesFitted:
+    def fit(self, rows: Rows, public: TestedClasses, spending: Spending) -> BayesFitted:
         """Buy the bound if it is to be bought, then spend the rest on the looks."""
+        if public.shared:
+            return shared.discriminant(rows, public, spending)
         left: Portion = spending
         if public.to_buy:
             public = replace(public, x_bound=private_radius(rows, row_norms, spending))
