@@ -52,6 +52,11 @@ NEEDS_NO_PROOF = {
     "rows/sources.py",
     "rows/spark.py",
     "rows/task.py",
+    "estimators/additive/drawing.py",
+    "estimators/additive/effects.py",
+    "estimators/additive/problem.py",
+    "estimators/additive/regressor.py",
+    "estimators/additive/shrinkage.py",
     "estimators/base.py",
     "estimators/catalogue.py",
     "estimators/bayes/classifier.py",
@@ -197,7 +202,7 @@ def test_whoever_names_a_contribution_proves_it(path):
 def test_an_estimator_loads_neither_attacks_nor_rivals():
     code = (
         "import sys, eptr\n"
-        "eptr.LinearRegression, eptr.BayesClassifier, eptr.KernelRegressor\n"
+        "eptr.LinearRegression, eptr.BayesClassifier, eptr.KernelRegressor, eptr.AdditiveRegressor\n"
         "print([m for m in sys.modules if m.startswith(('eptr.audit', 'eptr.rivals', 'eptr.self_audit'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

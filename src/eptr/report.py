@@ -78,7 +78,9 @@ def _estimates(model: FileModel) -> list[str]:
         return [
             "<p class='claim bad'>No reply: the private test did not release this fit. Predictions are the public fallback.</p>"
         ]
-    return {"coefficients": _coefficients, "means": _means, "function": _surface}[model.entrant.panel](model)
+    return {"coefficients": _coefficients, "means": _means, "function": _surface, "effects": _effects}[
+        model.entrant.panel
+    ](model)
 
 
 def _coefficients(model: FileModel) -> list[str]:
@@ -116,6 +118,13 @@ def _means(model: FileModel) -> list[str]:
 
     size = 0.5 * len(classes) + 1.8
     return [_table(table), _figure(paint, "Class means, each column on its declared range.", size)]
+
+
+def _effects(model: FileModel) -> list[str]:
+    estimator = model.estimator
+    note = f"<p class='note'>Each term with a test of no effect. {html.escape(model.caution())}</p>"
+    caption = "What each term adds to the mean, with 95 % bands: sampling (light), privacy (dark), too few rows to say (grey)."
+    return [_table(model.table()), note, _drawn(estimator.plot, caption)]
 
 
 def _surface(model: FileModel) -> list[str]:
@@ -202,15 +211,25 @@ def _table(lines: list[list[str]]) -> str:
 
 
 def _figure(paint: Any, caption: str, height: float) -> str:
+    def draw() -> Any:
+        import matplotlib.pyplot as plt
+
+        figure, axis = plt.subplots(figsize=(7.2, max(2.0, height)), layout="constrained")
+        paint(axis)
+        return figure
+
+    return _drawn(draw, caption)
+
+
+def _drawn(draw: Any, caption: str) -> str:
+    """What ``draw`` returns, as text that needs no other file."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     with plt.rc_context({"svg.hashsalt": "eptr", "axes.spines.top": False, "axes.spines.right": False}):
-        figure, axis = plt.subplots(figsize=(7.2, max(2.0, height)), layout="constrained")
-        paint(axis)
-        text = io.StringIO()
+        figure, text = draw(), io.StringIO()
         figure.savefig(text, format="svg", metadata={"Date": None})
         plt.close(figure)
     drawing = text.getvalue()

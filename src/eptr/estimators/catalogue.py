@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InputError
+from .additive import AdditiveRegressor
 from .bayes import BayesClassifier
 from .kernel import KernelRegressor
 from .linear import LinearRegression
@@ -34,7 +35,7 @@ class Entrant:
     takes_ranges: bool = False  # of raw columns and of y, instead of bounds
     command: str = ""  # what the command line calls it
     title: str = ""  # what a report calls it
-    panel: str = ""  # what a report shows: "coefficients", "means" or "function"
+    panel: str = ""  # what a report shows: "coefficients", "means", "function" or "effects"
 
     @property
     def name(self) -> str:
@@ -52,9 +53,11 @@ class Entrant:
         """An instance for rows of norm at most ``x_bound`` and targets of at most ``y_bound``, or with these classes."""
         bounds: dict[str, Any] = {
             "classification": {"x_bound": x_bound, "classes": classes},
-            "regression": {"x_bound": x_bound, "y_bound": y_bound} if self.takes_bounds else {},
+            "regression": {"x_bound": x_bound, "y_bound": y_bound},
             "function": {"domain": (-x_bound, x_bound), "y_bound": y_bound},
         }[self.task]
+        if not self.takes_bounds:
+            bounds = {"x_range": (-x_bound, x_bound), "y_range": (-y_bound, y_bound)} if self.takes_ranges else {}
         return self.make(**bounds | dict(self.needs) | settings)
 
 
@@ -74,6 +77,10 @@ OURS = [
     *_strategies(
         KernelRegressor, "function", command="kernel", title="Kernel regression", panel="function",
         needs={"bandwidth": 0.4}, exposed={"bandwidth": 0.05},
+    ),
+    Entrant(
+        AdditiveRegressor, "refined", "function", takes_bounds=False, takes_ranges=True, command="additive",
+        title="Additive model", panel="effects",
     ),
 ]  # fmt: skip
 
