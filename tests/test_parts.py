@@ -83,6 +83,11 @@ LOOSE = {
         "LinearRegression-refined",
         "Interval",
     ): 0.5,  # the slope: the longest row would have to be the one that is not cut
+    ("AdditiveRegressor-refined", "Interval"): 0.5,  # as there
+    (
+        "AdditiveRegressor-refined",
+        "Outer",
+    ): 0.75,  # functions of two rows would have to be orthogonal and long, all at once
     ("AdaSSP-repaired", "Shape"): 0.5,  # the least eigenvalue: the row would have to be all there is in a direction
     ("BoostedAdaSSP-repaired", "Shape"): 0.5,
     ("AdaSSP-literature", "Shape"): 0.5,  # and published noise, wider than the Gram matrix needs

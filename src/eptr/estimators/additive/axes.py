@@ -7,6 +7,7 @@ pressed together where none are: then functions of equal length resolve as much 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ from ...rows.namespace import like, namespace, on_host
 from .basis import smooth_functions
 from .shrinkage import factors
 
-__all__ = ["Axis", "Levels", "Stretched", "release_axes"]
+__all__ = ["Axis", "Levels", "Stretched", "axes_of", "release_axes"]
 
 Array = NDArray[np.float64]
 CELLS = 256
@@ -32,21 +33,25 @@ RARE = 0.2  # least standard deviation that the indicator of a level is divided 
 
 @dataclass(frozen=True, slots=True)
 class Stretched:
-    """A column of numbers: ``heights`` are the places, in [0, 1], of the ends of equal cells of its range."""
+    """A column of numbers between ``low`` and ``high``."""
 
-    column: int
     low: float
     high: float
-    heights: Array
-    density: Array  # rows in a cell, relative to an even column
+    density: Array  # rows in each of equal cells, relative to an even column
+
+    @property
+    def heights(self) -> Array:
+        """Where the ends of the cells are on the stretched axis, which is [0, 1]."""
+        ends = np.cumsum(np.append(0.0, EVEN + (1.0 - EVEN) * self.density))
+        return np.asarray(ends / ends[-1])
 
     def functions(self, x: Any, count: int) -> list[Any]:
         """Smooth functions of the stretched column; values beyond the range are at its ends. proof: map"""
-        xp, cells = namespace(x), len(self.density)
+        xp, cells, heights = namespace(x), len(self.density), self.heights
         place = xp.clip((x - self.low) * (cells / (self.high - self.low)), 0.0, float(cells))
         cell = xp.clip(xp.floor(place), None, cells - 1.0)
         index = cell.astype(np.int64) if xp is np else xp.astype(cell, xp.int64)
-        start, step = (xp.take(like(t, x), index, axis=0) for t in (self.heights[:-1], np.diff(self.heights)))
+        start, step = (xp.take(like(t, x), index, axis=0) for t in (heights[:-1], np.diff(heights)))
         return smooth_functions(start + (place - cell) * step, count)
 
 
@@ -54,7 +59,6 @@ class Stretched:
 class Levels:
     """A column of declared levels; a value between two of them counts as the nearer one."""
 
-    column: int
     levels: Array  # ascending
     shares: Array  # of rows
 
@@ -80,8 +84,8 @@ def release_axes(
     categories: dict[int, Array],
     y_range: tuple[float, float],
     spending: Portion,
-) -> tuple[tuple[Axis, ...], float]:
-    """One histogram for each column from one pass, and the share of rows outside a range. proof: cells"""
+) -> tuple[Array, float]:
+    """What is to be known of all columns, and the share of rows outside a range, from one pass. proof: cells"""
     p, (low, high), share = len(ranges[0]), ranges, 1.0 - OUTSIDE_SHARE
     known = np.array([j not in categories for j in range(p)])
     bottom, top = np.where(known, low, -math.inf), np.where(known, high, math.inf)
@@ -103,16 +107,28 @@ def release_axes(
     noise = spending.scale(each, share) / rows.n
     noisy = np.split(spending.noisy(counts, each, share) / rows.n, starts[1:])
     outside = float(spending.noisy(count, Interval(0.0, 1.0), OUTSIDE_SHARE)) / rows.n  # proof: outside
+    found = [smoothed(s, noise, rows.n) if known[j] else _positive(s) for j, s in enumerate(noisy)]
+    return np.concatenate(found), min(max(outside, 0.0), 1.0)
+
+
+def axes_of(
+    ranges: tuple[Array, Array], categories: Mapping[int, Sequence[float] | Array], marginals: Array
+) -> tuple[Axis, ...]:
+    """Columns with the densities of their cells, or the shares of their levels, one after the other in ``marginals``."""
     axes: list[Axis] = []
-    for j, shares in enumerate(noisy):
-        if known[j]:
-            density = smoothed(shares, noise, rows.n)
-            heights = np.cumsum(np.append(0.0, (EVEN + (1.0 - EVEN) * density) / CELLS))
-            axes.append(Stretched(j, float(low[j]), float(high[j]), heights / heights[-1], density))
-        else:
-            positive = np.maximum(shares, 0.0)
-            axes.append(Levels(j, categories[j], positive / max(float(np.sum(positive)), 1e-300)))
-    return tuple(axes), min(max(outside, 0.0), 1.0)
+    start = 0
+    for j, (low, high) in enumerate(zip(*ranges, strict=True)):
+        stop = start + (len(categories[j]) if j in categories else CELLS)
+        part, start = marginals[start:stop], stop
+        axes.append(
+            Levels(np.asarray(categories[j]), part) if j in categories else Stretched(float(low), float(high), part)
+        )
+    return tuple(axes)
+
+
+def _positive(shares: Array) -> Array:
+    positive = np.maximum(shares, 0.0)
+    return np.asarray(positive / max(float(np.sum(positive)), 1e-300))
 
 
 def smoothed(shares: Array, noise: float, n: int) -> Array:

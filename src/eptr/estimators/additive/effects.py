@@ -71,7 +71,7 @@ def too_few(fitted: AdditiveFitted, term: int, points: Array) -> NDArray[np.bool
             continue
         cells, step = len(axis.density), np.diff(axis.heights) * len(axis.density)
         cell = np.clip((x - axis.low) * (cells / (axis.high - axis.low)), 0, cells - 1).astype(int)
-        most = max(degree[place] for degree in fitted.degrees[term])
+        most = max(degree[place] for degree in expansion.degrees[term])
         found |= fitted.n_rows * axis.density[cell] / (step[cell] * max(most, 1)) < fitted.few
     return found
 
@@ -162,7 +162,7 @@ def summarise(names: list[str], fitted: AdditiveFitted, level: float, release: R
     estimates, errors = np.array([p[1] for p in plain]), np.array([p[2] for p in plain])
     intervals = np.column_stack([estimates - quantile * errors, estimates + quantile * errors])
     return AdditiveSummary(
-        tuple(names), np.array([len(d) for d in fitted.degrees]), np.array(freedom), np.array(scores), np.array(p_values),
+        tuple(names), np.array(fitted.counts), np.array(freedom), np.array(scores), np.array(p_values),
         fitted.rough, tuple(p[0] for p in plain), estimates, intervals, level, fitted.residual_scale, fitted.n_rows,
         fitted.outside, fitted.corrected, release,
     )  # fmt: skip

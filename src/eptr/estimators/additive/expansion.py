@@ -79,9 +79,10 @@ class Expanded:
 
         def seen(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
             """There are many more functions than columns, so a block is cut into pieces that fit into a cache. proof: row"""
-            size = x.shape[0] if is_foreign(x) else most
-            parts = (slice(start, start + size) for start in range(0, x.shape[0], size))
+            if is_foreign(x) or x.shape[0] <= most:
+                return piece(x, y, keep)
+            parts = (slice(start, start + most) for start in range(0, x.shape[0], most))
             sums = [piece(x[part], y[part], None if keep is None else keep[part]) for part in parts]
-            return sums[0] if len(sums) == 1 else tuple(sum(found[1:], found[0]) for found in zip(*sums, strict=True))
+            return tuple(sum(found[1:], found[0]) for found in zip(*sums, strict=True))
 
         return self.rows.sum(seen)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ...errors import InputError
 from ..fitted import Fitted
 from ..strategy import Public
-from .axes import Axis, Levels, Stretched
+from .axes import axes_of
+from .basis import degrees_of
 from .expansion import Expansion
 
 __all__ = ["Additive", "AdditiveFitted", "read_categories", "read_terms"]
@@ -37,9 +38,11 @@ class AdditiveFitted(Fitted):
 
     n_rows: int
     y_range: tuple[float, float]
-    axes: list[dict[str, Any]]
+    x_range: Array  # one row for each column
+    categories: dict[int, list[float]]
+    marginals: Array  # released: densities of columns on their ranges, shares of levels
     terms: list[tuple[int, ...]]
-    degrees: list[list[tuple[int, ...]]]
+    counts: list[int]  # functions of each term
     coef: Array  # shrunk, term after term
     intercept: float  # the mean over the rows
     centre: Array  # of the bands: coefficients before they were shrunk, the intercept last
@@ -56,13 +59,13 @@ class AdditiveFitted(Fitted):
     @property
     def expansion(self) -> Expansion:
         """Rows as functions of them, again."""
-        axes: list[Axis] = [Levels(**axis) if "levels" in axis else Stretched(**axis) for axis in self.axes]
-        return Expansion(tuple(axes), tuple(self.terms), tuple(map(tuple, self.degrees)))
+        axes = axes_of((self.x_range[:, 0], self.x_range[:, 1]), self.categories, self.marginals)
+        return Expansion(axes, tuple(self.terms), tuple(degrees_of(self.terms, self.counts)))
 
     def part(self, term: int) -> slice:
         """Where the coefficients of a term are."""
-        start = sum(len(functions) for functions in self.degrees[:term])
-        return slice(start, start + len(self.degrees[term]))
+        start = sum(self.counts[:term])
+        return slice(start, start + self.counts[term])
 
 
 def read_categories(value: Any, n_features: int, names: Sequence[str] | None) -> dict[int, Array]:

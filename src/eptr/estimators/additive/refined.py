@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from ..linear.problem import Problem
 from ..linear.refined import descend
 from ..planning import Plan
 from ..strategy import NoisySums
-from .axes import Levels, release_axes
+from .axes import Levels, axes_of, release_axes
 from .basis import degrees_of
 from .expansion import Expanded, Expansion
 from .problem import Additive, AdditiveFitted
@@ -77,9 +77,9 @@ class Refined(NoisySums):
     def fit(self, rows: Rows, public: Additive, spending: Spending) -> AdditiveFitted:
         """Where the rows are, then what they say."""
         low, high = public.y_range
-        axes, outside = release_axes(
-            rows, public.x_range, public.categories, public.y_range, spending.within(AXES_SHARE)
-        )
+        portion = spending.within(AXES_SHARE)
+        marginals, outside = release_axes(rows, public.x_range, public.categories, public.y_range, portion)
+        axes = axes_of(public.x_range, public.categories, marginals)
         mu = 2.0 * public.budget.mu / Ball(1.0).sensitivity(public.unit)  # at which a replaced row needs the same noise
         smooth = public.terms[: len(public.terms) - len(public.categories)]
         counts = [
@@ -102,9 +102,11 @@ class Refined(NoisySums):
             noise=math.sqrt(float(np.trace(privacy)) / (p + 1)),
             n_rows=public.n,
             y_range=public.y_range,
-            axes=[asdict(axis) for axis in axes],
+            x_range=np.column_stack(public.x_range),
+            categories={j: levels.tolist() for j, levels in public.categories.items()},
+            marginals=marginals,
             terms=list(public.terms),
-            degrees=[list(f) for f in functions],
+            counts=list(map(len, functions)),
             coef=estimate[:-1],
             intercept=float(estimate[-1]),
             centre=estimate,
