@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 CELLS = 256
 EVEN = 0.2  # of an axis is stretched evenly, whatever the rows say
 OUTSIDE_SHARE = 0.05  # of this budget, to the number of rows outside a range
+PRICE = 3.0  # of noise in a histogram: an axis that is stretched by noise bends every function
 RARE = 0.2  # least standard deviation that the indicator of a level is divided by
 
 
@@ -135,7 +136,7 @@ def smoothed(shares: Array, noise: float, n: int) -> Array:
     """The density of a noisy histogram, relative to an even one: its cosines shrunk in blocks by their noise."""
     waves = dct(shares, norm="ortho")
     sampling = 1.0 / (n * len(shares))
-    waves[1:] *= factors(waves[1:], np.full(len(waves) - 1, noise**2 + sampling), kept=0)
+    waves[1:] *= factors(waves[1:], np.full(len(waves) - 1, noise**2 + sampling), 0, PRICE)
     waves[0] = 1.0 / math.sqrt(len(shares))  # shares add up to 1
     density = np.maximum(idct(waves, norm="ortho"), 0.0) * len(shares)
     return np.asarray(density / np.mean(density))

@@ -29,13 +29,12 @@ __all__ = ["Refined", "resolution"]
 Array = NDArray[np.float64]
 
 # Chosen by benchmarks/smooth.py on simulated data only. Shares are of mu^2.
-AXES_SHARE = 0.05  # on histograms of the columns
-COUNT, POWER = (
-    1.9,
-    0.65,
-)  # functions of one column: COUNT (sqrt(n) mu)^POWER, and sqrt(columns) times as many of several
+AXES_SHARE = 0.08  # on histograms of the columns
+# Functions of one column: COUNT (sqrt(n) mu)^POWER, at most MANY sqrt(n); and sqrt(columns) times as many of several.
+COUNT, POWER, MANY = 1.75, 0.7, 0.6
 LEAST, MOST = 3, 64  # functions of a column at least, and of all columns at most
-LENGTH = 1.2  # rows of functions are shortened at this multiple of the root of their number, for the Gram matrix alone
+LENGTH = 1.0  # rows of functions are shortened at this multiple of the root of their number, for the Gram matrix alone
+PACE = 0.8  # length of a step: so many rows are shortened that the Gram matrix may be too small by half
 REACH = 2.0  # y is seen up to this multiple of half its range: a range that is a little too narrow does no harm
 FEW = 10.0  # a place with fewer than FEW/mu rows within reach of a function is one where nothing can be said
 ROUGH = 1e-3  # chance at which functions that are the roughest stand out although there is nothing
@@ -47,7 +46,8 @@ def resolution(terms: tuple[tuple[int, ...], ...], n: int, mu: float) -> list[in
     if not terms:
         return []
     weights = np.array([len(term) ** 1.5 for term in terms])
-    total = min(COUNT * (math.sqrt(n) * mu) ** POWER * math.sqrt(sum(map(len, terms))), MOST)
+    one = min(COUNT * (math.sqrt(n) * mu) ** POWER, MANY * math.sqrt(n))
+    total = min(one * math.sqrt(sum(map(len, terms))), MOST)
     return [max(LEAST * len(term), round(total * w)) for term, w in zip(terms, weights / np.sum(weights), strict=True)]
 
 
@@ -91,7 +91,9 @@ class Refined(NoisySums):
         p, bound, centre = expansion.count, (high - low) / 2.0, (high + low) / 2.0
         problem = Problem(public.budget, public.unit, rows.n, p, LENGTH * math.sqrt(p), bound, fit_intercept=True)
         seen, left = Expanded(rows, expansion, centre), spending.within(1.0 - AXES_SHARE)
-        solution, whitening, *_ = descend(seen, problem, left, symmetric=False, reach=REACH)  # proof: gradients
+        solution, whitening, *_ = descend(
+            seen, problem, left, symmetric=False, reach=REACH, pace=PACE
+        )  # proof: gradients
         to_functions = np.diag(problem.scaling) @ whitening.matrix
         estimate = to_functions @ solution.phi
         estimate[-1] += centre

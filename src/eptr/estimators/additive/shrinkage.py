@@ -25,10 +25,10 @@ def blocks(count: int, kept: int = 1) -> list[slice]:
     return found
 
 
-def factors(estimate: Array, variance: Array, kept: int = 1) -> Array:
-    """1 - (noise in the block)/(size of the block), not below 0."""
+def factors(estimate: Array, variance: Array, kept: int = 1, price: float = 1.0) -> Array:
+    """1 - price (noise in the block)/(size of the block), not below 0; a higher price leaves less noise, and less signal."""
     found = np.ones(len(estimate))
     for block in blocks(len(estimate), kept):
         size = float(np.sum(estimate[block] ** 2))
-        found[block] = max(0.0, 1.0 - float(np.sum(variance[block])) / max(size, 1e-300))
+        found[block] = max(0.0, 1.0 - price * float(np.sum(variance[block])) / max(size, 1e-300))
     return found
