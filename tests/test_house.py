@@ -52,6 +52,7 @@ NEEDS_NO_PROOF = {
     "rows/sources.py",
     "rows/spark.py",
     "rows/task.py",
+    "estimators/additive/basis.py",
     "estimators/additive/drawing.py",
     "estimators/additive/effects.py",
     "estimators/additive/problem.py",

@@ -25,7 +25,7 @@ from .shrinkage import factors
 __all__ = ["Axis", "Levels", "Stretched", "axes_of", "release_axes"]
 
 Array = NDArray[np.float64]
-CELLS = 256
+CELLS, FINE = 256, 2048  # of a histogram; and of a range, which functions are tabulated on
 EVEN = 0.2  # of an axis is stretched evenly, whatever the rows say
 OUTSIDE_SHARE = 0.05  # of this budget, to the number of rows outside a range
 PRICE = 3.0  # of noise in a histogram: an axis that is stretched by noise bends every function
@@ -40,20 +40,20 @@ class Stretched:
     high: float
     density: Array  # rows in each of equal cells, relative to an even column
 
-    @property
-    def heights(self) -> Array:
-        """Where the ends of the cells are on the stretched axis, which is [0, 1]."""
-        ends = np.cumsum(np.append(0.0, EVEN + (1.0 - EVEN) * self.density))
-        return np.asarray(ends / ends[-1])
+    def place(self, x: Any) -> Any:
+        """Which of FINE equal parts of the range a value lies in; values beyond are at its ends. proof: map"""
+        xp = namespace(x)
+        return xp.clip(xp.floor((x - self.low) * (FINE / (self.high - self.low))), 0.0, FINE - 1.0)
 
-    def functions(self, x: Any, count: int) -> list[Any]:
-        """Smooth functions of the stretched column; values beyond the range are at its ends. proof: map"""
-        xp, cells, heights = namespace(x), len(self.density), self.heights
-        place = xp.clip((x - self.low) * (cells / (self.high - self.low)), 0.0, float(cells))
-        cell = xp.clip(xp.floor(place), None, cells - 1.0)
-        index = cell.astype(np.int64) if xp is np else xp.astype(cell, xp.int64)
-        start, step = (xp.take(like(t, x), index, axis=0) for t in (heights[:-1], np.diff(heights)))
-        return smooth_functions(start + (place - cell) * step, count)
+    def table(self, count: int) -> Array:
+        """Smooth functions of the stretched column in the middle of each part."""
+        return self.functions(self.low + (self.high - self.low) * (np.arange(FINE) + 0.5) / FINE, count)
+
+    def functions(self, x: Array, count: int) -> Array:
+        """The same anywhere: for reading a fit."""
+        heights = np.cumsum(np.append(0.0, EVEN + (1.0 - EVEN) * self.density))
+        places = np.interp(x, np.linspace(self.low, self.high, len(heights)), heights / heights[-1])
+        return smooth_functions(places, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +63,18 @@ class Levels:
     levels: Array  # ascending
     shares: Array  # of rows
 
-    def functions(self, x: Any, count: int) -> list[Any]:
-        """Indicators of all levels but the first, centred and scaled by what is known about their shares. proof: map"""
-        xp = namespace(x)
-        ends = [-math.inf, *((self.levels[1:] + self.levels[:-1]) / 2.0), math.inf]
-        found = []
-        for k in range(1, count + 1):
-            inside = (x >= float(ends[k])) & (x < float(ends[k + 1]))
-            share = float(self.shares[k])
-            scale = max(math.sqrt(share * (1.0 - share)), RARE)
-            found.append(xp.where(inside, xp.full_like(x, (1.0 - share) / scale), -share / scale))
-        return found
+    def place(self, x: Any) -> Any:
+        """Which level a value is. proof: map"""
+        xp, middles = namespace(x), (self.levels[1:] + self.levels[:-1]) / 2.0
+        return xp.sum(xp.where(x[:, None] >= like(middles, x)[None, :], xp.ones_like(x)[:, None], 0.0), axis=1)
+
+    def table(self, count: int) -> Array:
+        """Indicators of all levels but the first, centred and scaled by what is known about their shares."""
+        scale = np.maximum(np.sqrt(self.shares * (1.0 - self.shares)), RARE)
+        return np.asarray(((np.eye(len(self.levels)) - self.shares) / scale)[:, 1 : count + 1])
+
+    def functions(self, x: Array, count: int) -> Array:
+        return np.asarray(self.table(count)[self.place(x).astype(int)])
 
 
 Axis = Stretched | Levels

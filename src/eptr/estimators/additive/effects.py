@@ -12,7 +12,7 @@ from scipy.stats import chi2, norm
 
 from ...errors import probability
 from ...privacy.claim import Release
-from .axes import Levels, Stretched
+from .axes import EVEN, Levels, Stretched
 from .problem import AdditiveFitted
 
 __all__ = ["AdditiveSummary", "Effect", "effect", "summarise", "too_few"]
@@ -69,7 +69,7 @@ def too_few(fitted: AdditiveFitted, term: int, points: Array) -> NDArray[np.bool
         if isinstance(axis, Levels):
             found |= axis.shares[np.argmin(np.abs(x[:, None] - axis.levels), axis=1)] * fitted.n_rows < fitted.few
             continue
-        cells, step = len(axis.density), np.diff(axis.heights) * len(axis.density)
+        cells, step = len(axis.density), EVEN + (1.0 - EVEN) * axis.density
         cell = np.clip((x - axis.low) * (cells / (axis.high - axis.low)), 0, cells - 1).astype(int)
         most = max(degree[place] for degree in expansion.degrees[term])
         found |= fitted.n_rows * axis.density[cell] / (step[cell] * max(most, 1)) < fitted.few

@@ -111,7 +111,7 @@ class AdditiveRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
     def _predict(self, x: Array) -> Array:
         fitted: AdditiveFitted = self.fitted_
         expansion, size = fitted.expansion, 20_000
-        parts = [expansion(x[i : i + size]) @ fitted.coef for i in range(0, len(x), size)]
+        parts = [expansion.anywhere(x[i : i + size]) @ fitted.coef for i in range(0, len(x), size)]
         return np.clip(np.concatenate(parts) + fitted.intercept, *fitted.y_range)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
