@@ -29,6 +29,10 @@ CELLS, FINE = 256, 2048  # of a histogram; and of a range, which functions are t
 EVEN = 0.2  # of an axis is stretched evenly, whatever the rows say
 OUTSIDE_SHARE = 0.05  # of this budget, to the number of rows outside a range
 PRICE = 3.0  # of noise in a histogram: an axis that is stretched by noise bends every function
+WINDOWS, EMPTY = (
+    (9, 27),
+    0.25,
+)  # cells that are seen together, and how many rows they lack at least, relative to an even column
 RARE = 0.2  # least standard deviation that the indicator of a level is divided by
 
 
@@ -140,4 +144,8 @@ def smoothed(shares: Array, noise: float, n: int) -> Array:
     waves[1:] *= factors(waves[1:], np.full(len(waves) - 1, noise**2 + sampling), 0, PRICE)
     waves[0] = 1.0 / math.sqrt(len(shares))  # shares add up to 1
     density = np.maximum(idct(waves, norm="ortho"), 0.0) * len(shares)
+    for width in WINDOWS:  # where even a generous guess leaves few rows there are none: waves of others' cells, at most
+        around = np.convolve(np.ones(len(shares)), np.ones(width), "same")
+        most = np.convolve(shares, np.ones(width), "same") + 3.0 * noise * np.sqrt(around)
+        density[most < EMPTY * around / len(shares)] = 0.0
     return np.asarray(density / np.mean(density))
