@@ -53,7 +53,7 @@ REFINED = {
     "linear, private bounds, banded": (eptr.LinearRegression(200.0, 1e-3, **PRIVATE), f"CSSIOI{BANDED}O"),
     "linear, no intercept": (eptr.LinearRegression(1.0, 1e-3, fit_intercept=False, **LINEAR), f"OII{FEW}O"),
     "additive": (eptr.AdditiveRegressor(1.0, 1e-3, **RANGES), f"SIOI{FEW}O"),
-    "additive, banded": (eptr.AdditiveRegressor(500.0, 1e-3, **RANGES), f"SIOI{BANDED}O"),
+    "additive, banded": (eptr.AdditiveRegressor(400.0, 1e-3, **RANGES), f"SIOI{BANDED}O"),
     "additive, levels": (eptr.AdditiveRegressor(1.0, 1e-3, categories={1: [-1, 1]}, **RANGES), f"SIOI{FEW}O"),
     "bayes": (eptr.BayesClassifier(1.0, 1e-3, **CLASSES), "LCL"),
     "bayes, one pass": (eptr.BayesClassifier(2000.0, 1e-3, **CLASSES), "L"),

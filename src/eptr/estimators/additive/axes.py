@@ -18,7 +18,7 @@ from scipy.fft import dct, idct
 from ...privacy.contribution import Interval, Shape
 from ...privacy.spending import Portion
 from ...rows.engine import Rows
-from ...rows.namespace import like, namespace, on_host
+from ...rows.namespace import is_foreign, like, namespace, to_numpy
 from .basis import smooth_functions
 from .shrinkage import factors
 
@@ -96,25 +96,34 @@ def release_axes(
     known = np.array([j not in categories for j in range(p)])
     bottom, top = np.where(known, low, -math.inf), np.where(known, high, math.inf)
     sizes = [CELLS if known[j] else len(categories[j]) for j in range(p)]
-    starts, scale = np.cumsum([0, *sizes[:-1]]), CELLS / (high - low)
+    even = axes_of(ranges, categories, np.ones(sum(sizes)))
 
-    def cells(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
+    def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+        xp = namespace(x)
+        outside = xp.any((x < like(bottom, x)) | (x > like(top, x)), axis=1) | (y < y_range[0]) | (y > y_range[1])
+        cells = [axis.place(x[:, j]) for j, axis in enumerate(even)]
+        cells = [xp.floor(c * (CELLS / FINE)) if known[j] else c for j, c in enumerate(cells)]
         if keep is not None:
-            x, y = x[keep], y[keep]
-        outside = np.any((x < bottom) | (x > top), axis=1) | (y < y_range[0]) | (y > y_range[1])
-        place = np.clip((x - low) * scale, 0.0, CELLS - 1.0).astype(np.int64)
-        for j, levels in categories.items():
-            place[:, j] = np.searchsorted((levels[1:] + levels[:-1]) / 2.0, x[:, j], side="right")
-        counts = np.bincount((place + starts).ravel(), minlength=sum(sizes)).astype(float)
-        return counts, np.asarray(float(np.count_nonzero(outside)))
+            outside, cells = outside & keep, [c[keep] for c in cells]
+        counts = [_counts(c, size) for c, size in zip(cells, sizes, strict=True)]
+        return np.concatenate(counts), xp.sum(xp.where(outside, xp.ones_like(y), 0.0))
 
-    counts, count = rows.sum(on_host(cells))
+    counts, count = rows.sum(block)
     each = Shape(math.sqrt(2.0 * p) * (1.0 + 1e-15), math.sqrt(p) * (1.0 + 1e-15))
     noise = spending.scale(each, share) / rows.n
-    noisy = np.split(spending.noisy(counts, each, share) / rows.n, starts[1:])
+    noisy = np.split(spending.noisy(counts, each, share) / rows.n, np.cumsum(sizes)[:-1])
     outside = float(spending.noisy(count, Interval(0.0, 1.0), OUTSIDE_SHARE)) / rows.n  # proof: outside
     found = [smoothed(s, noise, rows.n) if known[j] else _positive(s) for j, s in enumerate(noisy)]
     return np.concatenate(found), min(max(outside, 0.0), 1.0)
+
+
+def _counts(cells: Any, size: int) -> Array:
+    """How many rows are in each cell, without moving them."""
+    if not is_foreign(cells):
+        return np.bincount(cells.astype(np.int64), minlength=size).astype(float)
+    xp = namespace(cells)
+    below = to_numpy(xp.searchsorted(xp.sort(cells), like(np.arange(1.0, size), cells), side="left"))
+    return np.diff(below, prepend=0, append=cells.shape[0]).astype(float)
 
 
 def axes_of(

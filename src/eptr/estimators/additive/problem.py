@@ -39,7 +39,7 @@ class AdditiveFitted(Fitted):
     n_rows: int
     y_range: tuple[float, float]
     x_range: Array  # one row for each column
-    categories: dict[int, list[float]]
+    categories: list[tuple[int, list[float]]]  # columns with levels, and these
     marginals: Array  # released: densities of columns on their ranges, shares of levels
     terms: list[tuple[int, ...]]
     counts: list[int]  # functions of each term
@@ -59,7 +59,7 @@ class AdditiveFitted(Fitted):
     @property
     def expansion(self) -> Expansion:
         """Rows as functions of them, again."""
-        axes = axes_of((self.x_range[:, 0], self.x_range[:, 1]), self.categories, self.marginals)
+        axes = axes_of((self.x_range[:, 0], self.x_range[:, 1]), dict(self.categories), self.marginals)
         return Expansion(axes, tuple(self.terms), tuple(degrees_of(self.terms, self.counts)))
 
     def part(self, term: int) -> slice:

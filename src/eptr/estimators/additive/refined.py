@@ -105,7 +105,7 @@ class Refined(NoisySums):
             n_rows=public.n,
             y_range=public.y_range,
             x_range=np.column_stack(public.x_range),
-            categories={j: levels.tolist() for j, levels in public.categories.items()},
+            categories=[(j, levels.tolist()) for j, levels in public.categories.items()],
             marginals=marginals,
             terms=list(public.terms),
             counts=list(map(len, functions)),
