@@ -67,6 +67,7 @@ NEEDS_NO_PROOF = {
     "estimators/tail.py",
     "estimators/whitening.py",
     "estimators/kernel/design.py",
+    "estimators/kernel/drawing.py",
     "estimators/kernel/problem.py",
     "estimators/kernel/regressor.py",
     "estimators/linear/model.py",

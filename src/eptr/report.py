@@ -14,6 +14,8 @@ from .privacy.gaussian import gaussian_mu
 
 __all__ = ["render"]
 
+GREY, FEW = "#D9D9D9", " Grey: too few rows to say."
+
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1d2530; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; margin-bottom: .2rem; }
@@ -140,26 +142,27 @@ def _surface(model: FileModel) -> list[str]:
         return 0.5 * (a + b) + 0.5 * (b - a) * grid
 
     if len(names) == 1:
-        values = to_target(model.estimator.predict(grid[:, None]))
+        values, grey = to_target(model.estimator.predict(grid[:, None])), model.estimator.too_few(grid[:, None])
 
         def paint(axis: Any) -> None:
-            axis.plot(axis_values(names[0]), values, color="#D55E00", lw=2)
+            axis.plot(axis_values(names[0]), np.ma.masked_where(grey, values), color="#D55E00", lw=2)
+            axis.fill_between(axis_values(names[0]), *axis.get_ylim(), where=grey, color=GREY, lw=0)
             axis.set(xlabel=plain(names[0]), ylabel=plain(model.target))
 
-        return [_figure(paint, "The released function.", 3.2)]
+        return [_figure(paint, f"The released function.{FEW}", 3.2)]
     points = np.zeros((len(grid) ** 2, len(names)))
     points[:, 0], points[:, 1] = (m.ravel() for m in np.meshgrid(grid, grid))
-    values = to_target(model.estimator.predict(points)).reshape(len(grid), len(grid))
+    values = np.ma.masked_where(model.estimator.too_few(points), to_target(model.estimator.predict(points)))
 
     def paint_plane(axis: Any) -> None:
-        image = axis.pcolormesh(
-            axis_values(names[0]), axis_values(names[1]), values, cmap="viridis", shading="auto", rasterized=True
-        )
+        axis.set_facecolor(GREY)
+        places = axis_values(names[0]), axis_values(names[1]), values.reshape(len(grid), len(grid))
+        image = axis.pcolormesh(*places, cmap="viridis", shading="auto", rasterized=True)
         axis.set(xlabel=plain(names[0]), ylabel=plain(names[1]))
         axis.figure.colorbar(image, ax=axis, label=plain(model.target))
 
     rest = "" if len(names) == 2 else " Other columns are in the middle of their range."
-    return [_figure(paint_plane, f"The released function over the first two columns.{rest}", 3.8)]
+    return [_figure(paint_plane, f"The released function over the first two columns.{rest}{FEW}", 3.8)]
 
 
 def _bounds(model: FileModel) -> str:

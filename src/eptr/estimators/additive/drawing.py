@@ -21,6 +21,7 @@ POINTS, PIXELS = 201, 61
 def draw_term(fitted: AdditiveFitted, term: int, columns: list[str], axis: Any, level: float) -> None:
     """On an axis of matplotlib's; of three columns the last is in the middle of its range."""
     axes, places = fitted.expansion.axes, fitted.terms[term]
+    columns = [name.replace("$", r"\$") for name in columns]  # no accidental formulas
     axis.set_xlabel(columns[places[0]])
     first = axes[places[0]]
     if len(places) > 1:
