@@ -231,7 +231,7 @@ def one_smooth(epsilon, seed, n=2000, delta=0.01):
     weights = np.exp(-0.5 * ((points - X.T) / h) ** 2)
     error = lambda f: float(np.mean((f - curve(points[:, 0])) ** 2))  # noqa: E731
     result = {"non-private": error(weights @ y / weights.sum(axis=1))}
-    options = {"y_bound": 2.0, "bandwidth": h, "random_state": seed}
+    options = {"domain": (0, 1), "y_bound": 2.0, "bandwidth": h, "random_state": seed}
     result["refined, epsilon in all"] = error(eptr.KernelRegressor(epsilon, delta, **options).fit(X, y).predict(points))
     for strategy in ("paper", "tight"):
         # Four fits of fifty queries: two hundred deltas of .01 would add up to no guarantee at all, and are refused.
@@ -273,6 +273,7 @@ def one_query(epsilon, seed, n=2000):
     model = eptr.KernelRegressor(
         epsilon,
         n**-3.0,
+        (0, 1),
         y_bound=1.0,
         bandwidth=0.2 * n**-0.2,
         c0=0.4,

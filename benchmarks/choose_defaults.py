@@ -84,9 +84,9 @@ def kernel_errors(seed):
         X = rng.beta(1.5, 1.5, size=(n, 1))
         points = np.linspace(0, 1, 101)
         y = shape(X[:, 0]) + 0.2 * rng.normal(size=n)
-        model = eptr.KernelRegressor(epsilon, 1e-4, y_bound=2.0, bandwidth=0.05, trend=trend, random_state=seed).fit(
-            X, y
-        )
+        model = eptr.KernelRegressor(
+            epsilon, 1e-4, (0, 1), y_bound=2.0, bandwidth=0.05, trend=trend, random_state=seed
+        ).fit(X, y)
         yield float(np.mean((model.predict(points[:, None]) - shape(points)) ** 2))
     # Three clustered axes: most of the domain is empty, and the error is counted where the rows are.
     for n, epsilon in itertools.product((2000, 8000), (0.5, 2.0)):
@@ -94,7 +94,9 @@ def kernel_errors(seed):
         X = rng.beta(2.0, 6.0, size=(2 * n, 3))
         f = np.sin(4 * X.sum(axis=1))
         y = f[:n] + 0.2 * rng.normal(size=n)
-        model = eptr.KernelRegressor(epsilon, 1e-4, y_bound=1.5, bandwidth=0.15, random_state=seed).fit(X[:n], y)
+        model = eptr.KernelRegressor(epsilon, 1e-4, (0, 1), y_bound=1.5, bandwidth=0.15, random_state=seed).fit(
+            X[:n], y
+        )
         yield float(np.mean((model.predict(X[n:]) - f[n:]) ** 2))
 
 

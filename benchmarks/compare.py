@@ -73,7 +73,7 @@ def class_methods(epsilon, seed, x_bound, c0):
 
 
 def function_methods(epsilon, seed, y_bound, h, d):
-    common = {"epsilon": epsilon, "delta": DELTA, "y_bound": y_bound, "random_state": seed}
+    common = {"epsilon": epsilon, "delta": DELTA, "domain": (0, 1), "y_bound": y_bound, "random_state": seed}
     binned = {"BinnedKernel": rivals.BinnedKernel(**common, bandwidth=h)} if d <= 3 else {}
     return {
         "ePTR refined": eptr.KernelRegressor(**common, bandwidth=h),

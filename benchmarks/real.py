@@ -58,14 +58,16 @@ def one_housing(epsilon, seed, delta=0.01):
     h = 0.5 * len(train) ** -0.125
     error = lambda f: float(np.mean((f - value[test]) ** 2))  # noqa: E731
     result = {"non-private": error(nadaraya_watson(X[train], value[train], X[test], h)), "constant 2.5": error(2.5)}
-    smooth = eptr.KernelRegressor(epsilon, delta, y_bound=(0, 5), bandwidth=h, random_state=seed).fit(
+    smooth = eptr.KernelRegressor(epsilon, delta, (0, 1), y_bound=(0, 5), bandwidth=h, random_state=seed).fit(
         X[train], value[train]
     )
     result["refined, epsilon in all"] = error(smooth.predict(X[test]))
-    trended = eptr.KernelRegressor(epsilon, delta, y_bound=(0, 5), bandwidth=h, trend="linear", random_state=seed)
+    trended = eptr.KernelRegressor(
+        epsilon, delta, (0, 1), y_bound=(0, 5), bandwidth=h, trend="linear", random_state=seed
+    )
     result["refined, trend, epsilon in all"] = error(trended.fit(X[train], value[train]).predict(X[test]))
     place = eptr.KernelRegressor(
-        epsilon, delta, y_bound=(0, 5), bandwidth=[0.08, 0.05, 0.05], trend="linear", random_state=seed
+        epsilon, delta, (0, 1), y_bound=(0, 5), bandwidth=[0.08, 0.05, 0.05], trend="linear", random_state=seed
     )
     result["refined, trend, own bandwidths, no age"] = error(place.fit(X[train, :3], value[train]).predict(X[test, :3]))
     # The published protocol: twenty random test points, the full budget at each; its own figure at epsilon = 1 is .360
@@ -80,7 +82,11 @@ def one_housing(epsilon, seed, delta=0.01):
         "random_state": seed,
     }
     for strategy in ("paper", "tight"):
-        answers = eptr.KernelRegressor(epsilon, delta, strategy=strategy, **options).fit(X[train], value[train]).values_
+        answers = (
+            eptr.KernelRegressor(epsilon, delta, (0, 1), strategy=strategy, **options)
+            .fit(X[train], value[train])
+            .values_
+        )
         result[f"{strategy}, 20 queries, epsilon each"] = float(np.mean((answers - value[points]) ** 2))
     return result
 

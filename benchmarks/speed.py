@@ -92,7 +92,7 @@ def main():
 
     plane = rng.uniform(size=(n, 2))
     target = np.sin(6 * plane[:, 0]) * plane[:, 1]
-    model = eptr.KernelRegressor(y_bound=1.0, bandwidth=0.05, random_state=0)
+    model = eptr.KernelRegressor(domain=(0, 1), y_bound=1.0, bandwidth=0.05, random_state=0)
     fit = median_time(lambda: model.fit(plane, target), 3)
     predict = median_time(lambda: model.predict(plane[:100_000]), 3)
     show(

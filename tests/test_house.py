@@ -57,6 +57,12 @@ NEEDS_NO_PROOF = {
     "rows/sources.py",
     "rows/spark.py",
     "rows/task.py",
+    "estimators/additive/basis.py",
+    "estimators/additive/drawing.py",
+    "estimators/additive/effects.py",
+    "estimators/additive/problem.py",
+    "estimators/additive/regressor.py",
+    "estimators/additive/shrinkage.py",
     "estimators/base.py",
     "estimators/catalogue.py",
     "estimators/bayes/classifier.py",
@@ -67,6 +73,7 @@ NEEDS_NO_PROOF = {
     "estimators/tail.py",
     "estimators/whitening.py",
     "estimators/kernel/design.py",
+    "estimators/kernel/drawing.py",
     "estimators/kernel/problem.py",
     "estimators/kernel/regressor.py",
     "estimators/linear/model.py",
@@ -203,7 +210,7 @@ def test_whoever_names_a_contribution_proves_it(path):
 def test_an_estimator_loads_neither_attacks_nor_rivals():
     code = (
         "import sys, eptr\n"
-        "eptr.LinearRegression, eptr.BayesClassifier, eptr.KernelRegressor\n"
+        "eptr.LinearRegression, eptr.BayesClassifier, eptr.KernelRegressor, eptr.AdditiveRegressor\n"
         "print([m for m in sys.modules if m.startswith(('eptr.audit', 'eptr.rivals', 'eptr.self_audit'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -89,6 +89,11 @@ LOOSE = {
     ("DPNewton-literature", "Ball"): 0.45,
     ("DPNewton-literature", "Interval"): 0.7,
     ("DPNewton-literature", "Shape"): 0.08,
+    ("AdditiveRegressor-refined", "Interval"): 0.5,  # as there
+    (
+        "AdditiveRegressor-refined",
+        "Outer",
+    ): 0.75,  # functions of two rows would have to be orthogonal and long, all at once
     ("AdaSSP-repaired", "Shape"): 0.5,  # the least eigenvalue: the row would have to be all there is in a direction
     ("BoostedAdaSSP-repaired", "Shape"): 0.5,
     ("AdaSSP-literature", "Shape"): 0.5,  # and published noise, wider than the Gram matrix needs

@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Adapter": "adapter",
+    "AdditiveRegressor": "estimators.additive",
     "Budget": "accounting.budget",
     "BayesClassifier": "estimators.bayes",
     "BoundError": "errors",

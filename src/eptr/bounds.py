@@ -99,6 +99,11 @@ class PublicBounds:
         """The ends of every column of the raw matrix; (0, 1) for a level."""
         return [pair for b in self.columns.values() for pair in ([b] if is_range(b) else [(0.0, 1.0)] * (len(b) - 1))]
 
+    def indicators(self) -> dict[int, list[float]]:
+        """Which columns of the matrix are levels, with the numbers they hold."""
+        ranges = [r for b in self.columns.values() for r in ([True] if is_range(b) else [False] * (len(b) - 1))]
+        return {j: [0.0, 1.0] for j, numeric in enumerate(ranges) if not numeric}
+
     def scales(self) -> list[tuple[float, float]]:
         """(middle, half length) of every column of the scaled matrix; (0, 1) for a level."""
         found: list[tuple[float, float]] = []

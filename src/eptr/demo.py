@@ -74,7 +74,7 @@ def smoothing(epsilon: float, seed: int) -> Result:
     result = {"non-private": float(np.mean((weights @ y / weights.sum(axis=1) - truth) ** 2))}
     for s in METHODS[1:]:
         model = KernelRegressor(
-            epsilon, DELTA, y_bound=2.0, bandwidth=h, c0=0.4, queries=points, strategy=s, random_state=seed
+            epsilon, DELTA, (0, 1), y_bound=2.0, bandwidth=h, c0=0.4, queries=points, strategy=s, random_state=seed
         )
         result[s] = float(np.mean((model.fit(X, y).predict(points) - truth) ** 2))
     return result

@@ -197,6 +197,7 @@ class FileModel:
     def table(self) -> list[list[str]]:
         """The released numbers in the units of the data, a header first; empty for a function."""
         tables = {"coefficients": self._coefficient_table, "means": self._means_table, "function": list}
+        tables["effects"] = lambda: self.summary.table()
         return tables[self.entrant.panel]()
 
     def _coefficient_table(self) -> list[list[str]]:
@@ -302,12 +303,12 @@ def _in_order(one: tuple[list[Any], str], two: tuple[list[Any], str]) -> tuple[l
 
 def _estimator(entrant: Entrant, bounds: PublicBounds, settings: dict[str, Any]) -> Any:
     """For raw columns with their ranges, or columns and targets on [-1, 1], where a share of a range is twice that long."""
-    whole = entrant.task == "function"
+    share, whole = settings.pop("bandwidth", 0.1), entrant.task == "function"
+    if entrant.takes_ranges:
+        levels = {} if entrant.takes_bounds else {"categories": bounds.indicators()}
+        return entrant.ranged(bounds.ranges(), bounds.target, **levels, **settings)
     if whole and any(not is_range(b) for b in bounds.columns.values()):
         raise InputError(f"{entrant.title.lower()} needs numbers in every column; leave out columns with levels.")
-    share = settings.pop("bandwidth", 0.1)
-    if entrant.takes_ranges:
-        return entrant.ranged(bounds.ranges(), bounds.target, **settings)
     needs = {"bandwidth": 2.0 * share} if "bandwidth" in entrant.needs else {}
     return entrant.example(1.0 if whole else bounds.radius(), 1.0, list(bounds.target), **needs, **settings)
 

@@ -13,10 +13,12 @@ from .bounds import is_range
 from .files import FileModel, plain
 from .page import page
 from .panel import Panel, panel
-from .pictures import painted, table_html
+from .pictures import painted, pictures, table_html
 from .svg import Line
 
 __all__ = ["render"]
+
+GREY, FEW = "#D9D9D9", " Grey: too few rows to say."
 
 
 def render(model: FileModel) -> str:
@@ -24,7 +26,7 @@ def render(model: FileModel) -> str:
     estimator, kind = model.estimator, model.entrant
     found = panel(estimator, kind.title)
     if estimator.released_:
-        found = {"coefficients": _coefficients, "means": _means, "function": _surface}[kind.panel](model, found)
+        found = {"coefficients": _coefficients, "means": _means, "function": _surface, "effects": _effects}[kind.panel](model, found)
     found = replace(
         found, extra=(*(f"<p class='claim bad'>{html.escape(w)}</p>" for w in model.warnings()), *found.extra)
     )
@@ -65,6 +67,13 @@ def _means(model: FileModel, found: Panel) -> Panel:
     return replace(found, extra=(table_html(table, "Shares and means of the classes."), picture))
 
 
+def _effects(model: FileModel, found: Panel) -> Panel:
+    note = f"<p class='note'>Each term with a test of no effect. {html.escape(model.caution())}</p>"
+    caption = "What each term adds to the mean, with 95 % bands: sampling (light), privacy (dark), too few rows to say (grey)."
+    table = table_html(model.table(), "The terms, and what is not smooth.")
+    return replace(found, lines=(), extra=(table, note, *pictures(model.estimator, caption)))
+
+
 def _surface(model: FileModel, found: Panel) -> Panel:
     names = list(model.bounds.columns)
     low, high = model.bounds.target
@@ -78,26 +87,27 @@ def _surface(model: FileModel, found: Panel) -> Panel:
         return 0.5 * (a + b) + 0.5 * (b - a) * grid
 
     if len(names) == 1:
-        values = to_target(model.estimator.predict(grid[:, None]))
+        values, grey = to_target(model.estimator.predict(grid[:, None])), model.estimator.too_few(grid[:, None])
 
         def paint(axis: Any) -> None:
-            axis.plot(axis_values(names[0]), values, color="#D55E00", lw=2)
+            axis.plot(axis_values(names[0]), np.ma.masked_where(grey, values), color="#D55E00", lw=2)
+            axis.fill_between(axis_values(names[0]), *axis.get_ylim(), where=grey, color=GREY, lw=0)
             axis.set(xlabel=plain(names[0]), ylabel=plain(model.target))
 
-        return replace(found, extra=(painted(paint, "The released function.", 3.2),))
+        return replace(found, extra=(painted(paint, f"The released function.{FEW}", 3.2),))
     points = np.zeros((len(grid) ** 2, len(names)))
     points[:, 0], points[:, 1] = (m.ravel() for m in np.meshgrid(grid, grid))
-    values = to_target(model.estimator.predict(points)).reshape(len(grid), len(grid))
+    values = np.ma.masked_where(model.estimator.too_few(points), to_target(model.estimator.predict(points)))
 
     def paint_plane(axis: Any) -> None:
-        image = axis.pcolormesh(
-            axis_values(names[0]), axis_values(names[1]), values, cmap="viridis", shading="auto", rasterized=True
-        )
+        axis.set_facecolor(GREY)
+        places = axis_values(names[0]), axis_values(names[1]), values.reshape(len(grid), len(grid))
+        image = axis.pcolormesh(*places, cmap="viridis", shading="auto", rasterized=True)
         axis.set(xlabel=plain(names[0]), ylabel=plain(names[1]))
         axis.figure.colorbar(image, ax=axis, label=plain(model.target))
 
     rest = "" if len(names) == 2 else " Other columns are in the middle of their range."
-    picture = painted(paint_plane, f"The released function over the first two columns.{rest}", 3.8)
+    picture = painted(paint_plane, f"The released function over the first two columns.{rest}{FEW}", 3.8)
     return replace(found, extra=(picture,))
 
 

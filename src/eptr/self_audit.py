@@ -284,7 +284,7 @@ _FAMILIES: dict[str, Any] = {
 def _estimators(entrants: list[Entrant], called: str = "{}") -> Iterator[Check]:
     for entrant in entrants:
         pairs, settings = _FAMILIES[entrant.task]
-        settings = settings | entrant.exposed
+        settings = {**(settings if entrant.takes_bounds else {}), **entrant.exposed}
         model = entrant.example(1.0, 1.0, [0, 1], epsilon=EPSILON, delta=FIT_DELTA, **settings)
         # A printed test is convicted at a small delta, by its own check above.
         if entrant.name != "PTR-literature":

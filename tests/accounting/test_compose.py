@@ -112,6 +112,7 @@ def test_kernel_queries_compose_as_what_they_are():
     model = KernelRegressor(
         1.0,
         1e-6,
+        (0, 1),
         y_bound=1.0,
         bandwidth=0.2,
         queries=np.linspace(0.2, 0.8, 8)[:, None],

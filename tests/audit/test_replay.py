@@ -80,7 +80,7 @@ def test_private_scales_may_be_allowed_to_differ():
 @pytest.mark.parametrize(
     "model",
     [
-        eptr.KernelRegressor(1.0, 1e-3, y_bound=1.0, bandwidth=0.4, strategy="tight", queries=[0.2, 0.8]),
+        eptr.KernelRegressor(1.0, 1e-3, (0, 1), y_bound=1.0, bandwidth=0.4, strategy="tight", queries=[0.2, 0.8]),
         eptr.LinearRegression(1.0, 1e-3, x_bound=1.0, y_bound=1.0, strategy="paper"),
         rivals.PTR(1.0, 1e-3, x_bound=1.0, classes=[0, 1]),
     ],

@@ -18,6 +18,8 @@ MODELS = [
     eptr.LinearRegression(1501.0, 0.5, x_range=(-1, 2), y_range=(-1, 3)),
     eptr.LinearRegression(1502.0, 0.5, x_bound=1.5, y_bound=2.0, symmetric_errors=True),
     eptr.LinearRegression(4000.0, 0.5, x_bound=1.5, y_bound=2.0),  # a warm start
+    eptr.AdditiveRegressor(1500.0, 0.5, (-1, 2), (-1, 3)),
+    eptr.AdditiveRegressor(1501.0, 0.5, (-1, 2), (-1, 3), categories={0: [0, 1]}),
     eptr.BayesClassifier(30.0, 0.1, x_bound=1.5, classes=[0, 1, 2]),  # clear data: one pass
     eptr.BayesClassifier(1.0, 1e-3, x_range=(-1, 2), classes=[0, 1, 2], covariance="shared"),
     eptr.BayesClassifier(1.0, 1e-3, x_bound="private", classes=[0, 1, 2], covariance="shared"),

@@ -25,6 +25,9 @@ MODELS = {
     "linear, one number": (
         eptr.LinearRegression(1.0, 1e-3, x_bound=1.5, y_bound=2.0, fit_intercept=False), (1,), 0.95
     ),
+    "additive": (eptr.AdditiveRegressor(1.0, 1e-3, (-1, 2), (-1, 3)), (1, 3), 0.9),
+    "additive, banded": (eptr.AdditiveRegressor(1500.0, 0.5, (-1, 2), (-1, 3), terms="full"), (2,), 0.9),
+    "additive, levels": (eptr.AdditiveRegressor(1.0, 1e-3, (-1, 2), (-1, 3), categories={0: [0, 1, 2]}), (2,), 0.9),
     "bayes": (eptr.BayesClassifier(1.0, 1e-3, x_bound=1.5, classes=[0, 1, 2]), (1, 3), 0.95),
     "bayes, one pass": (eptr.BayesClassifier(30.0, 0.1, x_bound=1.5, classes=[0, 1, 2]), (1, 3), 0.99),
     "bayes, private bound": (eptr.BayesClassifier(1.0, 1e-3, x_bound="private", classes=[0, 1, 2]), (3,), 0.9),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InputError
+from .additive import AdditiveRegressor
 from .bayes import BayesClassifier
 from .kernel import KernelRegressor
 from .linear import LinearRegression
@@ -35,7 +36,7 @@ class Entrant:
     command: str = ""  # what the command line calls it
     title: str = ""  # what a report calls it
     two_classes: bool = False  # whether it can tell no more apart
-    panel: str = ""  # what a report shows: "coefficients", "means" or "function"
+    panel: str = ""  # what a report shows: "coefficients", "means", "function" or "effects"
     form: str = ""  # what tells it from another one of the same variant
 
     @property
@@ -59,9 +60,11 @@ class Entrant:
         """An instance for rows of norm at most ``x_bound`` and targets of at most ``y_bound``, or with these classes."""
         bounds: dict[str, Any] = {
             "classification": {"x_bound": x_bound, "classes": classes},
-            "regression": {"x_bound": x_bound, "y_bound": y_bound} if self.takes_bounds else {},
+            "regression": {"x_bound": x_bound, "y_bound": y_bound},
             "function": {"domain": (-x_bound, x_bound), "y_bound": y_bound},
         }[self.task]
+        if not self.takes_bounds:
+            bounds = {"x_range": (-x_bound, x_bound), "y_range": (-y_bound, y_bound)} if self.takes_ranges else {}
         return self.make(**bounds | dict(self.needs) | settings)
 
     def ranged(self, x_range: Any, target: Any, **settings: Any) -> Any:
@@ -93,6 +96,10 @@ OURS = [
     *_strategies(
         KernelRegressor, "function", command="kernel", title="Kernel regression", panel="function",
         needs={"bandwidth": 0.4}, exposed={"bandwidth": 0.05},
+    ),
+    Entrant(
+        AdditiveRegressor, "refined", "function", takes_bounds=False, takes_ranges=True, command="additive",
+        title="Additive model", panel="effects",
     ),
 ]  # fmt: skip
 

@@ -127,10 +127,11 @@ class Descent:
         spending: Portion,
         plan: Schedule,
         largest: float,
+        pace: float = 1.0,
     ) -> None:
         self.likelihood, self.rows, self.x_bound, self.constant = likelihood, rows, x_bound, constant
         self.whitening, self.spending, self.plan, self.largest = whitening, spending, plan, largest
-        self.n, self.p = rows.n, len(whitening.matrix)
+        self.n, self.p, self.pace = rows.n, len(whitening.matrix), pace
 
     def at(self, phi: Array) -> Gradient:
         """Gradients at a released point."""
@@ -138,7 +139,7 @@ class Descent:
         return Gradient(self.likelihood, self.x_bound, self.constant, matrix, matrix @ phi)
 
     def steps(self, phi: Array, scale: float, limit: float) -> tuple[Array, list[float], float]:
-        """Clipped steps of length 1; the estimate, the noise of every step, and the last length of a gradient.
+        """Clipped steps of length ``pace``; the estimate, the noise of every step, and the last length of a gradient.
 
         ``scale``: mean square of y. ``limit``: on |phi|. With many rows the clip follows what phi leaves of ``scale``. Where
         noise rules it follows the share of rows beyond it, which tolerates any scale (Andrew et al. 2021).
@@ -150,8 +151,8 @@ class Descent:
                 clip = STEP_CLIP * math.sqrt(self.p * max(scale - float(phi @ phi), 0.05 * scale))
             asks = [] if self.plan.banded else [Beyond(clip)]
             total, *beyond = self.at(phi).sums(self.rows, Bands((clip,)), *asks)
-            noise.append(self.spending.scale(Ball(clip), share) / self.n)
-            phi = phi + self.spending.noisy(total[0], Ball(clip), share) / self.n  # proof: step
+            noise.append(self.pace * self.spending.scale(Ball(clip), share) / self.n)
+            phi = phi + self.pace * self.spending.noisy(total[0], Ball(clip), share) / self.n  # proof: step
             phi = phi * min(1.0, limit / max(float(np.linalg.norm(phi)), 1e-300))
             if beyond:
                 contribution = asks[0].contributions(self.p)[0]
@@ -266,12 +267,12 @@ class Descent:
     def rough(self, phi: Array, noise: list[float], clip: float) -> Solution:
         """Too few rows for bands: what the steps found. One more pass, for the spread and slope of clipped gradients.
 
-        With slope d a step keeps 1 - d of the error before it, so the noise of earlier steps fades by that. proof: sandwich
+        With slope d a step keeps 1 - pace d of the error before it, so the noise of earlier steps fades by that. proof: sandwich
         """
         spread, bend = Spread(clip), Slope(clip)
         total, inside = self.at(phi).sums(self.rows, spread, bend)
         slope, moment = self.slope(bend, inside), self.outer(spread, total) / self.n
-        variance = sum((1.0 - slope) ** (2 * age) * scale**2 for age, scale in enumerate(reversed(noise)))
+        variance = sum((1.0 - self.pace * slope) ** (2 * age) * scale**2 for age, scale in enumerate(reversed(noise)))
         sampling = moment / (slope**2 * self.n)
         covariance = sampling + variance * np.eye(self.p)
         square = float(np.trace(moment)) / (slope**2 * self.p)

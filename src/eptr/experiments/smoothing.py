@@ -87,7 +87,7 @@ def at_a_point(name: str, grid: tuple[float, ...], cell: Callable[[float], tuple
                 "delta": float(n) ** -3,
                 "random_state": replication * 1000 + index,
             }
-            kernel = common | {"bandwidth": h}
+            kernel = common | {"domain": (0, 1), "bandwidth": h}
             answer = float(smoother(X, y, x0, h)[0])
             yield setting, "non-private", {"error": (answer - truth) ** 2, "replied": 1.0}
             models = {
@@ -118,7 +118,7 @@ def function(replication: int, wanted: Wanted) -> Iterator[Record]:
     h, points = 0.2 * n**-0.2, np.linspace(0.0, 1.0, 200)[:, None]
     truth = curve(points[:, 0])
     for index, epsilon in enumerate(EPSILONS):
-        common: dict[str, Any] = {"epsilon": epsilon, "delta": float(n) ** -3, "y_bound": 1.5}
+        common: dict[str, Any] = {"epsilon": epsilon, "delta": float(n) ** -3, "domain": (0, 1), "y_bound": 1.5}
         common["random_state"] = replication * 1000 + index
         kernel = common | {"bandwidth": h, "c0": 0.4, "queries": points}
         each = common | {"epsilon": epsilon / len(points)}
@@ -168,7 +168,7 @@ def california(replication: int, wanted: Wanted) -> Iterator[Record]:
         return error
 
     for index, epsilon in enumerate(HOUSING_EPSILONS):
-        common: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "y_bound": (0.0, 5.0)}
+        common: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "domain": (0, 1), "y_bound": (0.0, 5.0)}
         common["random_state"] = replication * 1000 + index
         queries = common | {"bandwidth": h, "c0": 0.3, "queries": X[points]}
         for name, found in references.items():

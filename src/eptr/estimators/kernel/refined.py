@@ -22,7 +22,7 @@ from .design import Design
 from .features import KERNELS
 from .problem import KernelFitted, Smoothing
 
-__all__ = ["Refined", "read_function"]
+__all__ = ["Refined", "read_function", "unsupported"]
 
 Array = NDArray[np.float64]
 
@@ -117,6 +117,13 @@ def _read_block(fitted: KernelFitted, design: Design, features: Any, x: Array) -
         answer[todo] += missing[todo] * top / np.maximum(bottom, floor)
         missing[todo] *= np.clip(1.0 - bottom / floor, 0.0, 1.0)
     return np.asarray(along(fitted.trend, design, x) + fitted.residual_radius * answer)
+
+
+def unsupported(fitted: KernelFitted, x: Array) -> NDArray[np.bool_]:
+    """Where the noisy degree, at the bandwidth that was asked for, drowns in its noise. Post-processing."""
+    features = fitted.design.features()
+    _, degree, norm = features.evaluate(fitted.design.inside(x), fitted.sums)
+    return np.asarray(degree < DEGREE_FLOOR * fitted.noise * np.maximum(norm, 1.0))
 
 
 class _Scaled:

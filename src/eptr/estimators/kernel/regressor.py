@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from ...accounting.budget import Budget
-from ...errors import InputError, positive
-from ..base import NoisyScore, PrivateEstimator
+from ...errors import BoundError, InputError, positive
+from ..base import NoisyScore, PrivateEstimator, validated
 from ..planning import Plan
 from ..predicting import numbers_of, predictions
 from .design import Design, bandwidths, pairs, y_range
+from .drawing import draw_function
 from .features import KERNELS
 from .problem import KernelFitted, Smoothing
-from .refined import Refined, read_function
+from .refined import Refined, read_function, unsupported
 from .tested import Paper, Tight
 
 __all__ = ["KernelRegressor"]
@@ -30,12 +32,14 @@ Array = NDArray[np.float64]
 class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
     """Differentially private Nadaraya-Watson regression (n public; replace-one neighbours by default).
 
+    The paper's estimator; :class:`eptr.AdditiveRegressor` needs no bandwidth and is nearly always more accurate.
+
     Parameters
     ----------
     epsilon, delta : float
         The guarantee of the whole fit (with ``budget="each"``: of every query).
     domain : (low, high) or list of pairs
-        Public range of every axis; values outside are moved to the edge.
+        Public range of every axis, required; values outside are moved to the edge.
     y_bound : float, (low, high) or "private"
         Public bound on |y|, or its public range. "private" buys a bound from the budget ("refined" only).
     bandwidth : float or list
@@ -62,14 +66,14 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
     >>> rng = np.random.default_rng(0)
     >>> x = rng.uniform(size=(4000, 1))
     >>> y = np.sin(6 * x[:, 0]) + 0.1 * rng.normal(size=4000)
-    >>> fit = eptr.KernelRegressor(epsilon=1.0, delta=1e-6, y_bound=1.5, bandwidth=0.05).fit(x, y)
+    >>> fit = eptr.KernelRegressor(epsilon=1.0, domain=(0, 1), y_bound=1.5, bandwidth=0.05).fit(x, y)
     >>> bool(abs(fit.predict([[0.3]])[0] - np.sin(1.8)) < 0.3)
     True
     """
 
     epsilon: float = 1.0
     delta: float = 1e-6
-    domain: Any = (0, 1)
+    domain: Any = None
     y_bound: Any = None
     bandwidth: Any = 0.1
     kernel: str = "gaussian"
@@ -99,6 +103,11 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
             raise InputError(f"budget must be 'total' or 'each', got {self.budget!r}.")
         if self.fallback not in (None, "paper"):
             raise InputError("fallback must be None (the middle of the range) or 'paper'.")
+        if self.domain is None:
+            raise BoundError(
+                "domain is missing. Pass the range of every column, such as domain=(0, 1) or a list of pairs: values outside are "
+                "moved to its edge, so it must be known to hold them before seeing the data."
+            )
         c0, domain = positive("c0", self.c0), pairs(self.domain, n_features)
         widths = bandwidths(self.bandwidth, n_features)
         design = Design(self.kernel, domain, widths, *y_range(self.y_bound, private=strategy.buys_bounds))
@@ -129,10 +138,28 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         fitted: KernelFitted = self.fitted_
         if fitted.values is None:
             return read_function(fitted, x)
+        return np.asarray(fitted.values[self._nearest(x)])
+
+    def _nearest(self, x: Array) -> Any:
+        """The number of the query that each row is nearest to."""
         from scipy.spatial import cKDTree
 
-        scale = np.array(fitted.bandwidth)
-        return np.asarray(fitted.values[cKDTree(fitted.queries / scale).query(x / scale)[1]])
+        scale = np.array(self.fitted_.bandwidth)
+        return cKDTree(self.fitted_.queries / scale).query(x / scale)[1]
+
+    def too_few(self, X: Any) -> NDArray[np.bool_]:
+        """Where the released counts cannot be told from none, or no query nearby was answered: post-processing."""
+        check_is_fitted(self, "release_")
+        fitted: KernelFitted = self.fitted_
+        x = np.asarray(validated(self, X, reset=False, dtype=np.float64))
+        return unsupported(fitted, x) if fitted.values is None else ~fitted.replied[self._nearest(x)]
+
+    def plot(self, ax: Any = None) -> Any:
+        """The released function over the first two columns, the others in the middle of their domain; grey where
+        the rows are too few to say. On ``ax`` or new axes of matplotlib's, which are returned."""
+        check_is_fitted(self, "release_")
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return draw_function(self, self.fitted_.domain, [str(name) for name in names], ax)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2. **Not private** when (X, y) are private rows: publish it only for public test data."""

@@ -113,9 +113,19 @@ def _bought(rows: Rows, public: LeastSquares, spending: Spending) -> tuple[Least
 
 
 def descend(
-    rows: Rows, public: Problem, spending: Portion, *, symmetric: bool, reach: float = REACH, count: bool = False
+    rows: Rows,
+    public: Problem,
+    spending: Portion,
+    *,
+    symmetric: bool,
+    reach: float = REACH,
+    count: bool = False,
+    pace: float = 1.0,
 ) -> tuple[Solution, Whitening, NDArray[np.bool_], float]:
-    """From rows of about unit size to a solution in whitened coordinates; y is seen up to ``reach`` times its bound."""
+    """From rows of about unit size to a solution in whitened coordinates; y is seen up to ``reach`` times its bound.
+
+    ``pace``: length of a step; below 1 where the Gram matrix may be too small, and a whole step would go too far.
+    """
     n, p, bound = rows.n, public.numbers, public.y_bound
     mu = _effective(spending.mu, spending.unit)
     warm = math.sqrt(n) * mu > WARM and schedule(n, p, mu, 1.0).banded
@@ -140,7 +150,9 @@ def descend(
 
     whitening = whiten(gram, spending.scale(outer, gram_share), n)
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
-    descent = Descent(Squares(reach * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest)
+    descent = Descent(
+        Squares(reach * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest, pace
+    )
     phi = np.zeros(p)
     if warm:  # clear data: start from the noisy normal equations instead of from zero
         products = Ball(public.radius * bound)

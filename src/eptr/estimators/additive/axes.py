@@ -1,0 +1,160 @@
+"""Columns as axes: where their rows lie, released as one histogram a column, and the functions made of that.  Proof: axes.md.
+
+A range must hold every value, so most rows may lie in a small part of it. The axis of a column is stretched where rows are and
+pressed together where none are: then functions of equal length resolve as much as the rows can tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import dct, idct
+
+from ...privacy.contribution import Interval, Shape
+from ...privacy.spending import Portion
+from ...rows.engine import Rows
+from ...rows.namespace import is_foreign, like, namespace, to_numpy
+from .basis import smooth_functions
+from .shrinkage import factors
+
+__all__ = ["Axis", "Levels", "Stretched", "axes_of", "release_axes"]
+
+Array = NDArray[np.float64]
+CELLS, FINE = 256, 2048  # of a histogram; and of a range, which functions are tabulated on
+EVEN = 0.2  # of an axis is stretched evenly, whatever the rows say
+OUTSIDE_SHARE = 0.05  # of this budget, to the number of rows outside a range
+PRICE = 3.0  # of noise in a histogram: an axis that is stretched by noise bends every function
+WINDOWS, EMPTY = (
+    (9, 27),
+    0.25,
+)  # cells that are seen together, and how many rows they lack at least, relative to an even column
+RARE = 0.2  # least standard deviation that the indicator of a level is divided by
+
+
+@dataclass(frozen=True, slots=True)
+class Stretched:
+    """A column of numbers between ``low`` and ``high``."""
+
+    low: float
+    high: float
+    density: Array  # rows in each of equal cells, relative to an even column
+
+    def place(self, x: Any) -> Any:
+        """Which of FINE equal parts of the range a value lies in; values beyond are at its ends. proof: map"""
+        xp = namespace(x)
+        return xp.clip(xp.floor((x - self.low) * (FINE / (self.high - self.low))), 0.0, FINE - 1.0)
+
+    def table(self, count: int) -> Array:
+        """Smooth functions of the stretched column in the middle of each part."""
+        return self.functions(self.low + (self.high - self.low) * (np.arange(FINE) + 0.5) / FINE, count)
+
+    def functions(self, x: Array, count: int) -> Array:
+        """The same anywhere: for reading a fit."""
+        heights = np.cumsum(np.append(0.0, EVEN + (1.0 - EVEN) * self.density))
+        places = np.interp(x, np.linspace(self.low, self.high, len(heights)), heights / heights[-1])
+        return smooth_functions(places, count)
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """A column of declared levels; a value between two of them counts as the nearer one."""
+
+    levels: Array  # ascending
+    shares: Array  # of rows
+
+    def place(self, x: Any) -> Any:
+        """Which level a value is. proof: map"""
+        xp, middles = namespace(x), (self.levels[1:] + self.levels[:-1]) / 2.0
+        return xp.sum(xp.where(x[:, None] >= like(middles, x)[None, :], xp.ones_like(x)[:, None], 0.0), axis=1)
+
+    def table(self, count: int) -> Array:
+        """Indicators of all levels but the first, centred and scaled by what is known about their shares."""
+        scale = np.maximum(np.sqrt(self.shares * (1.0 - self.shares)), RARE)
+        return np.asarray(((np.eye(len(self.levels)) - self.shares) / scale)[:, 1 : count + 1])
+
+    def functions(self, x: Array, count: int) -> Array:
+        return np.asarray(self.table(count)[self.place(x).astype(int)])
+
+
+Axis = Stretched | Levels
+
+
+def release_axes(
+    rows: Rows,
+    ranges: tuple[Array, Array],
+    categories: dict[int, Array],
+    y_range: tuple[float, float],
+    spending: Portion,
+) -> tuple[Array, float]:
+    """What is to be known of all columns, and the share of rows outside a range, from one pass. proof: cells"""
+    p, (low, high), share = len(ranges[0]), ranges, 1.0 - OUTSIDE_SHARE
+    known = np.array([j not in categories for j in range(p)])
+    bottom, top = np.where(known, low, -math.inf), np.where(known, high, math.inf)
+    sizes = [CELLS if known[j] else len(categories[j]) for j in range(p)]
+    even = axes_of(ranges, categories, np.ones(sum(sizes)))
+
+    def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+        xp = namespace(x)
+        outside = xp.any((x < like(bottom, x)) | (x > like(top, x)), axis=1) | (y < y_range[0]) | (y > y_range[1])
+        cells = [axis.place(x[:, j]) for j, axis in enumerate(even)]
+        cells = [xp.floor(c * (CELLS / FINE)) if known[j] else c for j, c in enumerate(cells)]
+        if keep is not None:
+            outside, cells = outside & keep, [c[keep] for c in cells]
+        counts = [_counts(c, size) for c, size in zip(cells, sizes, strict=True)]
+        return np.concatenate(counts), xp.sum(xp.where(outside, xp.ones_like(y), 0.0))
+
+    counts, count = rows.sum(block)
+    each = Shape(math.sqrt(2.0 * p) * (1.0 + 1e-15), math.sqrt(p) * (1.0 + 1e-15))
+    noise = spending.scale(each, share) / rows.n
+    noisy = np.split(spending.noisy(counts, each, share) / rows.n, np.cumsum(sizes)[:-1])
+    outside = float(spending.noisy(count, Interval(0.0, 1.0), OUTSIDE_SHARE)) / rows.n  # proof: outside
+    found = [smoothed(s, noise, rows.n) if known[j] else _positive(s) for j, s in enumerate(noisy)]
+    return np.concatenate(found), min(max(outside, 0.0), 1.0)
+
+
+def _counts(cells: Any, size: int) -> Array:
+    """How many rows are in each cell, without moving them."""
+    if not is_foreign(cells):
+        return np.bincount(cells.astype(np.int64), minlength=size).astype(float)
+    xp = namespace(cells)
+    below = to_numpy(xp.searchsorted(xp.sort(cells), like(np.arange(1.0, size), cells), side="left"))
+    return np.diff(below, prepend=0, append=cells.shape[0]).astype(float)
+
+
+def axes_of(
+    ranges: tuple[Array, Array], categories: Mapping[int, Sequence[float] | Array], marginals: Array
+) -> tuple[Axis, ...]:
+    """Columns with the densities of their cells, or the shares of their levels, one after the other in ``marginals``."""
+    axes: list[Axis] = []
+    start = 0
+    for j, (low, high) in enumerate(zip(*ranges, strict=True)):
+        stop = start + (len(categories[j]) if j in categories else CELLS)
+        part, start = marginals[start:stop], stop
+        axes.append(
+            Levels(np.asarray(categories[j]), part) if j in categories else Stretched(float(low), float(high), part)
+        )
+    return tuple(axes)
+
+
+def _positive(shares: Array) -> Array:
+    positive = np.maximum(shares, 0.0)
+    return np.asarray(positive / max(float(np.sum(positive)), 1e-300))
+
+
+def smoothed(shares: Array, noise: float, n: int) -> Array:
+    """The density of a noisy histogram, relative to an even one: its cosines shrunk in blocks by their noise."""
+    waves = dct(shares, norm="ortho")
+    sampling = 1.0 / (n * len(shares))
+    waves[1:] *= factors(waves[1:], np.full(len(waves) - 1, noise**2 + sampling), 0, PRICE)
+    waves[0] = 1.0 / math.sqrt(len(shares))  # shares add up to 1
+    density = np.maximum(idct(waves, norm="ortho"), 0.0) * len(shares)
+    for width in WINDOWS:  # where even a generous guess leaves few rows there are none: waves of others' cells, at most
+        around = np.convolve(np.ones(len(shares)), np.ones(width), "same")
+        most = np.convolve(shares, np.ones(width), "same") + 3.0 * noise * np.sqrt(around)
+        density[most < EMPTY * around / len(shares)] = 0.0
+    return np.asarray(density / np.mean(density))

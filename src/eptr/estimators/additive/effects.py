@@ -1,0 +1,177 @@
+"""What a fitted additive model says about its terms: effects with bands, tests, and a table.  Post-processing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2, norm
+
+from ...errors import probability
+from ...privacy.claim import Release
+from .axes import EVEN, Levels, Stretched
+from .problem import AdditiveFitted
+
+__all__ = ["AdditiveSummary", "Effect", "effect", "summarise", "too_few"]
+
+Array = NDArray[np.float64]
+FADING = (
+    "Bands allow for skewed errors and errors that grow, as long as large ones become rare, and for curves with bends: what is\n"
+    "rougher than the roughest functions is counted as if it fell off as that of a kink."
+)
+ROUGH = "Rough terms: a jump, or steep bends, beyond what this many rows can resolve privately; near it the band does not hold."
+TOO_FEW_ROWS = (
+    "Too few rows, or too small an epsilon, to undo the clipping of large errors: for skewed, mostly zero, binary or count\n"
+    "outcomes this need not be least squares, and the bands need not hold."
+)
+
+
+class Effect(NamedTuple):
+    """At some points: the effect, its band, and the half width that sampling alone would have."""
+
+    value: Array
+    low: Array
+    high: Array
+    sampling: Array
+
+
+def effect(fitted: AdditiveFitted, term: int, points: Array, level: float, *, centred: bool = True) -> Effect:
+    """The shrunken effect, in a band around the unshrunken one, wide enough to hold both and what is beyond.
+
+    Shrinkage lowers the error but biases, so a band around the shrunken curve would not hold where it was shrunk.
+    """
+    part, functions = fitted.part(term), fitted.expansion.of_term(term, points)
+    places = np.append(np.arange(part.start, part.stop), [] if centred else [len(fitted.coef)]).astype(int)
+    if not centred:
+        functions = np.column_stack([functions, np.ones(len(functions))])
+    shrunken = np.append(fitted.coef, fitted.intercept)[places]
+    value, middle = functions @ shrunken, functions @ fitted.centre[places]
+    total, privacy = (_variances(functions, m[np.ix_(places, places)]) for m in (fitted.covariance, fitted.privacy))
+    quantile = float(norm.isf((1.0 - probability("level", level)) / 2.0))
+    half = quantile * np.sqrt(total + fitted.beyond[term])
+    sampling = quantile * np.sqrt(np.maximum(total - privacy, 0.0))
+    return Effect(value, np.minimum(middle - half, value), np.maximum(middle + half, value), sampling)
+
+
+def _variances(functions: Array, covariance: Array) -> Array:
+    return np.asarray(np.einsum("ij,jk,ik->i", functions, covariance, functions))
+
+
+def too_few(fitted: AdditiveFitted, term: int, points: Array) -> NDArray[np.bool_]:
+    """Where fewer rows than can be told from none lie within reach of one function, on any of the term's columns."""
+    found = np.zeros(len(points), dtype=bool)
+    expansion = fitted.expansion
+    for place, j in enumerate(fitted.terms[term]):
+        axis, x = expansion.axes[j], points[:, place]
+        if isinstance(axis, Levels):
+            found |= axis.shares[np.argmin(np.abs(x[:, None] - axis.levels), axis=1)] * fitted.n_rows < fitted.few
+            continue
+        cells, step = len(axis.density), EVEN + (1.0 - EVEN) * axis.density
+        cell = np.clip((x - axis.low) * (cells / (axis.high - axis.low)), 0, cells - 1).astype(int)
+        most = max(degree[place] for degree in expansion.degrees[term])
+        found |= fitted.n_rows * axis.density[cell] / (step[cell] * max(most, 1)) < fitted.few
+    return found
+
+
+def grid_of(axis: Levels | Stretched, count: int) -> Array:
+    """Points that show all of a column."""
+    return axis.levels if isinstance(axis, Levels) else np.linspace(axis.low, axis.high, count)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdditiveSummary:
+    """One line for each term; print it. ``names``, ``estimates`` and ``intervals`` are those of the plain coefficients."""
+
+    terms: tuple[str, ...]
+    functions: NDArray[np.int64]
+    freedom: Array  # effective degrees of freedom: what shrinkage left
+    scores: Array
+    p_values: Array
+    rough: NDArray[np.bool_]
+    names: tuple[str, ...]
+    estimates: Array
+    intervals: Array
+    level: float
+    residual_scale: float
+    n: int
+    outside: float
+    corrected: bool
+    release: Release
+
+    def table(self) -> list[list[str]]:
+        """Lines of text, a header first."""
+        lines = [["term", "functions", "effective df", "chi-square", "Pr(>chi2)", ""]]
+        for name, count, freedom, score, p, rough in zip(
+            self.terms, self.functions, self.freedom, self.scores, self.p_values, self.rough, strict=True
+        ):
+            tail = "<2e-16" if p < 2e-16 else f"{p:.3g}"
+            lines.append([name, str(count), f"{freedom:.1f}", f"{score:.1f}", tail, "rough" if rough else ""])
+        return lines
+
+    def __str__(self) -> str:
+        tails, lines = (1 - self.level) / 2, self.table()
+        width = max(11, *(len(name) for name in (*self.terms, *self.names)))
+        text = ["Private additive model", "", "Terms, each with a test of no effect:"]
+        text += [f"{line[0]:<{width}}" + "".join(f"{cell:>14}" for cell in line[1:]).rstrip() for line in lines]
+        text += ["", f"{'Plain coefficients':<{width + 14}}{tails:>13.1%} {1 - tails:>13.1%}"]
+        for name, value, (low, high) in zip(self.names, self.estimates, self.intervals, strict=True):
+            text.append(f"{name:<{width}}{value:>14.5g}{low:>14.5g}{high:>14.5g}")
+        text += [
+            "---",
+            f"Residual standard error about {self.residual_scale:.4g} on {self.n} rows; "
+            f"about {self.outside:.1%} of them reach beyond the ranges.",
+            f"({self.release.epsilon:g}, {self.release.delta:g})-differentially private, {self.release.neighbours} neighbours"
+            + ("." if self.release.private else "; SEEDED, NOT PRIVATE."),
+            self.caution,
+        ]
+        return "\n".join(text)
+
+    @property
+    def caution(self) -> str:
+        """What the table rests on."""
+        found = FADING if self.corrected else TOO_FEW_ROWS
+        return f"{found}\n{ROUGH}" if np.any(self.rough) else found
+
+    __repr__ = __str__
+
+
+def summarise(names: list[str], fitted: AdditiveFitted, level: float, release: Release) -> AdditiveSummary:
+    """A Wald test for each term, around its coefficients before they were shrunk; levels against their first one."""
+    quantile = float(norm.isf((1.0 - probability("level", level)) / 2.0))
+    scores, p_values, freedom, plain = [], [], [], []
+    for k, term in enumerate(fitted.terms):
+        part = fitted.part(k)
+        estimate, variance = fitted.centre[part], fitted.covariance[part, part]
+        scores.append(float(estimate @ np.linalg.solve(variance, estimate)))
+        p_values.append(float(chi2.sf(scores[-1], len(estimate))))
+        freedom.append(float(np.sum(fitted.kept[part])))
+        axis = fitted.expansion.axes[term[0]]
+        if isinstance(axis, Levels):
+            functions = fitted.expansion.of_term(k, axis.levels[:, None])
+            against = functions[1:] - functions[0]
+            value, error = against @ estimate, np.sqrt(_variances(against, variance))
+            unknown = too_few(fitted, k, axis.levels[1:, None]) | too_few(fitted, k, axis.levels[:1, None])
+            error = np.where(unknown, math.inf, error)
+            plain += [
+                (f"{names[k]}={level:g}", v, e) for level, v, e in zip(axis.levels[1:], value, error, strict=True)
+            ]
+    plain.append(("(Intercept)", fitted.intercept, math.sqrt(float(fitted.covariance[-1, -1]))))
+    estimates, errors = np.array([p[1] for p in plain]), np.array([p[2] for p in plain])
+    intervals = np.column_stack([estimates - quantile * errors, estimates + quantile * errors])
+    return AdditiveSummary(
+        tuple(names), np.array(fitted.counts), np.array(freedom), np.array(scores), np.array(p_values),
+        fitted.rough, tuple(p[0] for p in plain), estimates, intervals, level, fitted.residual_scale, fitted.n_rows,
+        fitted.outside, fitted.corrected, release,
+    )  # fmt: skip
+
+
+def term_names(fitted: AdditiveFitted, columns: Any) -> list[str]:
+    """s(age), s(latitude, longitude), sex."""
+    axes = fitted.expansion.axes
+    return [
+        columns[term[0]] if isinstance(axes[term[0]], Levels) else f"s({', '.join(columns[j] for j in term)})"
+        for term in map(tuple, fitted.terms)
+    ]

@@ -1,0 +1,115 @@
+"""Rows seen as functions of themselves: all functions of all terms, looked up anew in every pass.  Proof: expansion.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import mul
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...rows.engine import RowFunction, Rows
+from ...rows.memory import block_rows
+from ...rows.namespace import is_foreign, like, namespace
+from ..gradient import ROW_BITS, round_public
+from .axes import Axis
+
+__all__ = ["Expanded", "Expansion"]
+
+Array = NDArray[np.float64]
+PIECE_NUMBERS = 160_000  # in a piece of a block, which should stay in a core's own cache
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Terms of columns; a function of a term is a product of functions of its columns, named by their degrees."""
+
+    axes: tuple[Axis, ...]
+    terms: tuple[tuple[int, ...], ...]
+    degrees: tuple[Sequence[tuple[int, ...]], ...]
+
+    @property
+    def count(self) -> int:
+        """Of all functions."""
+        return sum(map(len, self.degrees))
+
+    @cached_property
+    def tables(self) -> list[list[Array]]:
+        """For each column of each term: its factors of the term's functions, at each place of the column."""
+        return [
+            [
+                round_public(_factors(self.axes[j].table(_most(degrees, k)), degrees, k), ROW_BITS)
+                for k, j in enumerate(term)
+            ]
+            for term, degrees in zip(self.terms, self.degrees, strict=True)
+        ]
+
+    def __call__(self, x: Any) -> Any:
+        """One row of functions for every row of ``x``. proof: row"""
+        xp = namespace(x)
+        places = [axis.place(x[:, j]) for j, axis in enumerate(self.axes)]
+        index = [p.astype(np.int64) if xp is np else xp.astype(p, xp.int64) for p in places]
+        parts = [
+            reduce(mul, (xp.take(like(table, x), index[j], axis=0) for j, table in zip(term, tables, strict=True)))
+            for term, tables in zip(self.terms, self.tables, strict=True)
+        ]
+        return parts[0] if len(parts) == 1 else (np.concatenate if xp is np else xp.concat)(parts, axis=1)
+
+    def of_term(self, term: int, points: Array) -> Array:
+        """The functions of one term where its columns are ``points``, one row each; between the places of a table, too."""
+        degrees = self.degrees[term]
+        return reduce(
+            mul,
+            (
+                _factors(self.axes[j].functions(points[:, k], _most(degrees, k)), degrees, k)
+                for k, j in enumerate(self.terms[term])
+            ),
+        )
+
+    def anywhere(self, x: Array) -> Array:
+        """All functions, as :meth:`of_term` has them: for reading a fit."""
+        return np.column_stack([self.of_term(k, x[:, term]) for k, term in enumerate(map(list, self.terms))])
+
+
+def _most(degrees: Sequence[tuple[int, ...]], column: int) -> int:
+    return max(1, *(degree[column] for degree in degrees))
+
+
+def _factors(functions: Array, degrees: Sequence[tuple[int, ...]], column: int) -> Array:
+    """Functions of one column in the order of a term's degrees; 1 where it has no part."""
+    return np.column_stack([np.ones(len(functions)), functions])[:, [degree[column] for degree in degrees]]
+
+
+class Expanded:
+    """Rows seen through an expansion, with y moved by ``y_centre``."""
+
+    def __init__(self, rows: Rows, expansion: Expansion, y_centre: float) -> None:
+        self.rows, self.expansion, self.y_centre = rows, expansion, y_centre
+        self.n, self.n_features = rows.n, expansion.count
+        expansion.tables  # noqa: B018  made once, here, and not by every worker
+
+    def check(self) -> None:
+        self.rows.check()
+
+    def sum(self, fn: RowFunction) -> tuple[Array, ...]:
+        expansion, y_centre, most = self.expansion, self.y_centre, block_rows(self.n_features, PIECE_NUMBERS)
+
+        def piece(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+            xp, functions, y = namespace(x), expansion(x), y - y_centre
+            if keep is not None:  # a row that is dropped is zero, whatever its functions
+                functions = xp.where(keep[:, None], functions, xp.zeros_like(functions))
+                y = xp.where(keep, y, xp.zeros_like(y))
+            return fn(functions, y, keep)
+
+        def seen(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+            """There are many more functions than columns, so a block is cut into pieces that fit into a cache. proof: row"""
+            if is_foreign(x) or x.shape[0] <= most:
+                return piece(x, y, keep)
+            parts = (slice(start, start + most) for start in range(0, x.shape[0], most))
+            sums = [piece(x[part], y[part], None if keep is None else keep[part]) for part in parts]
+            return tuple(sum(found[1:], found[0]) for found in zip(*sums, strict=True))
+
+        return self.rows.sum(seen)

@@ -1,0 +1,146 @@
+"""Least squares on smooth functions, then block shrinkage: no bandwidth, no refusal.  Proof: refined.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from ...privacy.claim import Cost
+from ...privacy.contribution import Ball
+from ...privacy.spending import Spending
+from ...rows.engine import Rows
+from ...rows.memory import MemoryRows
+from ..linear.problem import Problem
+from ..linear.refined import descend
+from ..planning import Plan
+from ..strategy import NoisySums
+from .axes import Levels, axes_of, release_axes
+from .basis import degrees_of
+from .expansion import Expanded, Expansion
+from .problem import Additive, AdditiveFitted
+from .shrinkage import blocks, factors
+
+__all__ = ["Refined", "resolution"]
+
+Array = NDArray[np.float64]
+
+# Chosen by benchmarks/smooth.py on simulated data only. Shares are of mu^2.
+AXES_SHARE = 0.08  # on histograms of the columns
+# Functions of one column: COUNT (sqrt(n) mu)^POWER, at most MANY sqrt(n); and sqrt(columns) times as many of several.
+COUNT, POWER, MANY = 1.75, 0.7, 0.6
+LEAST, MOST = 3, 40  # functions of a column at least, and of all columns at most
+LENGTH = 1.0  # rows of functions are shortened at this multiple of the root of their number, for the Gram matrix alone
+PACE = 0.8  # length of a step: so many rows are shortened that the Gram matrix may be too small by half
+REACH = 2.0  # y is seen up to this multiple of half its range: a range that is a little too narrow does no harm
+FEW = 10.0  # a place with fewer than FEW/mu rows within reach of a function is one where nothing can be said
+ROUGH = 1e-3  # chance at which functions that are the roughest stand out although there is nothing
+SIMULATED = 20_000  # rows of a plan
+
+
+def resolution(terms: tuple[tuple[int, ...], ...], n: int, mu: float) -> list[int]:
+    """How many functions each smooth term gets; follows from public numbers. A term of d columns counts d^(3/2) times."""
+    if not terms:
+        return []
+    weights = np.array([len(term) ** 1.5 for term in terms])
+    one = min(COUNT * (math.sqrt(n) * mu) ** POWER, MANY * math.sqrt(n))
+    total = min(one * math.sqrt(sum(map(len, terms))), MOST)
+    return [max(LEAST * len(term), round(total * w)) for term, w in zip(terms, weights / np.sum(weights), strict=True)]
+
+
+class Refined(NoisySums):
+    """Axes, then steps and passes on all functions at once."""
+
+    buys_bounds = False
+
+    def plan(self, public: Additive) -> Plan:
+        """A fit to simulated rows with the same n, ranges and budget."""
+        n, rng, (low, high) = min(public.n, SIMULATED), np.random.default_rng(0), public.x_range
+        x = low + (high - low) * rng.uniform(size=(n, public.n_features))
+        for j, levels in public.categories.items():
+            x[:, j] = rng.choice(levels, size=n)
+        middle, half = np.mean(public.y_range), (public.y_range[1] - public.y_range[0]) / 2.0
+        rows = MemoryRows(x, middle + half / 4.0 * rng.normal(size=n))
+        # The noise on a mean is 1/(n mu): fewer rows stand for many if mu grows as they shrink.
+        cost = Cost(1.0, 0.5, "gaussian", public.budget.mu * public.n / n)
+        found = self.fit(rows, public, Spending(cost, public.unit, rows, random_state=0))
+        return Plan(
+            "refined", public.n, public.n_features, "", found.noise, len(found.coef) * found.noise**2, 0.0, 0.0, 0.0
+        )
+
+    def planned_noise(self, public: Additive) -> float:
+        return self.plan(public).noise_scale
+
+    def fit(self, rows: Rows, public: Additive, spending: Spending) -> AdditiveFitted:
+        """Where the rows are, then what they say."""
+        low, high = public.y_range
+        portion = spending.within(AXES_SHARE)
+        marginals, outside = release_axes(rows, public.x_range, public.categories, public.y_range, portion)
+        axes = axes_of(public.x_range, public.categories, marginals)
+        mu = 2.0 * public.budget.mu / Ball(1.0).sensitivity(public.unit)  # at which a replaced row needs the same noise
+        smooth = public.terms[: len(public.terms) - len(public.categories)]
+        counts = [
+            *resolution(smooth, public.n, mu),
+            *(len(public.categories[j]) - 1 for j in sorted(public.categories)),
+        ]
+        functions = degrees_of(public.terms, counts)
+        expansion = Expansion(axes, public.terms, tuple(functions))
+        p, bound, centre = expansion.count, (high - low) / 2.0, (high + low) / 2.0
+        problem = Problem(public.budget, public.unit, rows.n, p, LENGTH * math.sqrt(p), bound, fit_intercept=True)
+        seen, left = Expanded(rows, expansion, centre), spending.within(1.0 - AXES_SHARE)
+        solution, whitening, *_ = descend(
+            seen, problem, left, symmetric=False, reach=REACH, pace=PACE
+        )  # proof: gradients
+        to_functions = np.diag(problem.scaling) @ whitening.matrix
+        estimate = to_functions @ solution.phi
+        estimate[-1] += centre
+        covariance = to_functions @ solution.covariance @ to_functions.T
+        privacy = solution.noise**2 * (to_functions @ to_functions.T)
+        found = AdditiveFitted(
+            value=estimate,
+            noise=math.sqrt(float(np.trace(privacy)) / (p + 1)),
+            n_rows=public.n,
+            y_range=public.y_range,
+            x_range=np.column_stack(public.x_range),
+            categories=[(j, levels.tolist()) for j, levels in public.categories.items()],
+            marginals=marginals,
+            terms=list(public.terms),
+            counts=list(map(len, functions)),
+            coef=estimate[:-1],
+            intercept=float(estimate[-1]),
+            centre=estimate,
+            covariance=covariance,
+            privacy=privacy,
+            kept=np.ones(p),
+            beyond=np.zeros(len(functions)),
+            rough=np.zeros(len(functions), dtype=bool),
+            few=FEW / mu,
+            residual_scale=math.sqrt(solution.residual_square),
+            outside=outside,
+            corrected=solution.banded,
+        )
+        return _shrunk(found, expansion)
+
+
+def _shrunk(found: AdditiveFitted, expansion: Expansion) -> AdditiveFitted:
+    """Each term's coefficients in blocks of frequencies, and what its roughest block says about rougher ones.
+
+    Coefficients of a kink fall like k^-2: all that are rougher than the last block together are as large as that block.
+    """
+    kept, beyond, rough = found.kept.copy(), found.beyond.copy(), found.rough.copy()
+    for k, term in enumerate(found.terms):
+        if isinstance(expansion.axes[term[0]], Levels):
+            continue
+        part = found.part(k)
+        estimate, variance = found.centre[part], found.covariance[part, part]
+        kept[part] = factors(estimate, np.diag(variance), kept=len(term))
+        last = blocks(len(estimate), len(term))[-1]
+        size, noise = float(np.sum(estimate[last] ** 2)), float(np.trace(variance[last, last]))
+        beyond[k] = max(0.0, size - noise)
+        score = float(estimate[last] @ np.linalg.solve(variance[last, last], estimate[last]))
+        rough[k] = score > chi2.isf(ROUGH, last.stop - last.start)
+    coef = kept * found.centre[:-1]
+    return replace(found, value=np.append(coef, found.intercept), coef=coef, kept=kept, beyond=beyond, rough=rough)

@@ -1,0 +1,284 @@
+"""Additive models: the functions they are made of, how well they fit, bands that hold, and what they refuse."""
+
+from __future__ import annotations
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+
+import eptr
+from eptr.estimators.additive.axes import Levels, Stretched, smoothed
+from eptr.estimators.additive.basis import degrees_of, smooth_functions
+from eptr.estimators.additive.effects import too_few
+from eptr.estimators.additive.expansion import Expansion
+from eptr.estimators.additive.refined import MOST, resolution
+from eptr.estimators.additive.shrinkage import blocks, factors
+
+matplotlib.use("Agg")
+pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
+GRID = np.linspace(0.0, 1.0, 201)
+
+
+def curve(x):
+    return np.sin(2 * np.pi * x) + 0.5 * np.cos(4 * np.pi * x)
+
+
+def sample(seed, n, f=curve, sd=0.2):
+    rng = np.random.default_rng([seed, 7])
+    x = rng.uniform(size=(n, 1))
+    return x, f(x[:, 0]) + sd * rng.normal(size=n)
+
+
+def additive(seed=0, epsilon=1.0, **settings):
+    settings = {"x_range": (0, 1), "y_range": (-1.5, 1.5), "delta": 0.01} | settings
+    return eptr.AdditiveRegressor(epsilon, random_state=seed, **settings)
+
+
+# The functions.
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 40])
+def test_functions_are_orthonormal_and_a_line_comes_first(count):
+    u = (np.arange(200_000) + 0.5) / 200_000
+    found = smooth_functions(u, count)
+    np.testing.assert_allclose(found.T @ found / len(u), np.eye(count), atol=1e-6)
+    np.testing.assert_allclose(found.mean(axis=0), 0.0, atol=1e-6)
+    np.testing.assert_allclose(found[:, 0], np.sqrt(3.0) * (2.0 * u - 1.0), atol=1e-6)
+
+
+def test_functions_come_in_the_order_of_their_roughness():
+    bends = np.diff(smooth_functions(np.linspace(0, 1, 20_001), 20), 2, axis=0)
+    assert np.all(np.diff(np.sum(bends**2, axis=0)) > 0.0)
+
+
+def test_functions_of_a_pair_leave_out_what_a_column_has_for_itself():
+    alone, pair = degrees_of([(0,), (0, 1)], [3, 8])
+    assert alone == [(1,), (2,), (3,)]
+    assert len(pair) == 8
+    assert all(second > 0 for _, second in pair)  # no function of the first column alone
+    assert len(set(pair)) == 8
+    assert degrees_of([(0, 1), (0,)], [8, 3]) == [pair, alone]  # whatever the order of the terms
+
+
+def test_a_looked_up_row_is_the_function_of_its_place():
+    rng = np.random.default_rng(0)
+    axes = (
+        Stretched(0.0, 2.0, smoothed(rng.dirichlet(np.ones(256)), 1e-3, 10**6)),
+        Levels(np.array([1.0, 2.0, 5.0]), np.full(3, 1 / 3)),
+    )
+    expansion = Expansion(axes, ((0,), (1,)), tuple(degrees_of([(0,), (1,)], [5, 2])))
+    x = np.column_stack([rng.uniform(-0.5, 2.5, size=500), rng.choice([0.0, 1.0, 2.4, 4.9, 9.0], size=500)])
+    moved = np.column_stack([x[:, 0].clip(0, 2), x[:, 1]])
+    np.testing.assert_allclose(expansion(x), expansion.anywhere(moved), atol=0.1)
+    assert set(axes[1].place(np.array([-1e150, 1.4, 1.5, 3.4, 3.6]))) == {0.0, 1.0, 2.0}
+
+
+def test_blocks_cover_every_coefficient_once_and_noise_is_shrunk_away():
+    for count in (1, 2, 3, 10, 255):
+        places = [k for block in blocks(count, 1) for k in range(block.start, block.stop)]
+        assert places == list(range(1, count))
+    noise = np.random.default_rng(0).normal(size=400)
+    signal = np.concatenate([np.full(30, 100.0), noise[30:]])
+    found = factors(signal, np.ones(400))
+    assert found[:20].min() > 0.99
+    assert np.mean((found * signal)[60:] ** 2) < 0.1
+
+
+@pytest.mark.parametrize(("strength", "count"), [(7.0, 7), (24.0, 16), (67.0, 33), (1000.0, 40)])
+def test_the_number_of_functions_follows_from_public_numbers(strength, count):
+    assert resolution(((0,),), 10**8, strength / 1e4) == [count]
+
+
+def test_several_columns_share_the_functions():
+    found = resolution(((0,), (1, 2), (3,)), 10**6, 1.0)
+    assert sum(found) <= MOST + 2
+    assert found[0] == found[2] < found[1]
+
+
+# What a fit finds.
+
+
+def test_the_curve_is_found_better_than_by_any_rival():
+    errors = {"ours": [], "series": [], "kernel": []}
+    for seed in range(4):
+        x, y = sample(seed, 2000)
+        rival = {"epsilon": 1.0, "delta": 0.01, "domain": (0, 1), "y_bound": 1.5, "random_state": seed}
+        fits = (
+            additive(seed),
+            eptr.rivals.WaveletEstimator(**rival),
+            eptr.KernelRegressor(**rival, bandwidth=0.2 * 2000**-0.2),
+        )
+        for name, model in zip(errors, fits, strict=True):
+            errors[name].append(np.mean((model.fit(x, y).predict(GRID[:, None]) - curve(GRID)) ** 2))
+    ours, *others = (np.mean(found) for found in errors.values())
+    assert ours < 0.001
+    assert all(ours < 0.25 * other for other in others)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_bands_hold_the_curve_and_the_estimate(epsilon):
+    held = []
+    for seed in range(12):
+        value, low, high = additive(seed, epsilon).fit(*sample(seed, 2000)).partial_effect(0, GRID, centred=False)
+        assert np.all((low <= value) & (value <= high))
+        held.append(np.mean((low <= curve(GRID)) & (curve(GRID) <= high)))
+    assert 0.92 < np.mean(held) < 0.999
+
+
+def test_a_jump_is_reported_and_a_smooth_curve_is_not():
+    x, y = sample(0, 20_000, lambda u: np.where(u < 0.4, -0.6, 0.6))
+    jump = additive(epsilon=4.0).fit(x, y).summary()
+    assert jump.rough.tolist() == [True]
+    assert "does not hold" in str(jump)
+    smooth = additive(epsilon=4.0).fit(*sample(0, 20_000)).summary()
+    assert smooth.rough.tolist() == [False]
+    assert "does not hold" not in str(smooth)
+
+
+def test_rows_in_a_small_part_of_the_range_are_still_resolved():
+    x, y = sample(0, 20_000)
+    wide = additive(epsilon=2.0, x_range=(0, 20)).fit(x, y)
+    assert np.mean((wide.predict(GRID[:, None]) - curve(GRID)) ** 2) < 0.02
+    here, far = too_few(wide.fitted_, 0, GRID[20:-20, None]), too_few(wide.fitted_, 0, np.linspace(5, 20, 50)[:, None])
+    assert not here.any()
+    assert far.mean() > 0.9
+
+
+def test_a_range_of_y_that_is_a_little_too_narrow_does_no_harm():
+    x, y = sample(0, 20_000, lambda u: 1.5 * u)
+    narrow = additive(epsilon=4.0, y_range=(0.2, 1.3)).fit(x, y)
+    value, _, _ = narrow.partial_effect(0, [0.02, 0.98], centred=False)
+    np.testing.assert_allclose(value, [0.03, 1.47], atol=0.05)
+    assert narrow.predict([[0.02], [0.98]]).tolist() == [0.2, 1.3]
+
+
+def surface(u, v):
+    return np.sin(3 * u) * np.cos(3 * v)
+
+
+@pytest.mark.parametrize("terms", ["full", [(0, 1)], [(0,), (0, 1)]])
+def test_a_pair_of_columns_is_smoothed_together(terms):
+    rng = np.random.default_rng(1)
+    X = rng.uniform(size=(20_000, 2))
+    y = surface(*X.T) + 0.2 * rng.normal(size=len(X))
+    points = rng.uniform(0.05, 0.95, size=(500, 2))
+    together = additive(epsilon=2.0, terms=terms).fit(X, y)
+    apart = additive(epsilon=2.0).fit(X, y)
+    errors = [np.mean((model.predict(points) - surface(*points.T)) ** 2) for model in (together, apart)]
+    assert errors[0] < 0.003 < 0.02 < errors[1]
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(2)
+    n = 20_000
+    frame = pd.DataFrame(
+        {
+            "age": rng.uniform(20, 80, n),
+            "sex": rng.integers(0, 2, n),
+            "region": rng.choice([1, 2, 3], n, p=[0.6, 0.39, 0.01]),
+        }
+    )
+    frame["noise"] = rng.uniform(size=n)
+    frame["wage"] = (
+        10 + 5 * np.sin(frame["age"] / 10) + 2 * frame["sex"] - 3 * (frame["region"] == 2) + rng.normal(size=n)
+    )
+    settings = {"x_range": {"age": (15, 90), "noise": (0, 1)}, "y_range": (-5, 25)}
+    categories = {"sex": [0, 1], "region": [1, 2, 3]}
+    return additive(epsilon=2.0, categories=categories, **settings).fit(frame, "wage")
+
+
+def test_levels_enter_as_plain_terms(people):
+    table = people.summary()
+    assert table.terms == ("s(age)", "s(noise)", "sex", "region")
+    assert table.names == ("sex=1", "region=2", "region=3", "(Intercept)")
+    low, high = people.conf_int(level=0.999).T
+    assert np.all((low < [2.0, -3.0, 0.0, np.inf]) & ([2.0, -3.0, 0.0, -np.inf] < high))
+    assert np.all((high - low)[:2] < 0.5)
+    effects, _, _ = people.partial_effect("sex", [0, 1])
+    assert effects[1] - effects[0] == pytest.approx(2.0, abs=0.2)
+
+
+def test_no_effect_is_told_from_an_effect(people):
+    table = people.summary()
+    age, noise, sex, region = table.p_values
+    assert max(age, sex, region) < 1e-6 < 0.001 < noise
+    assert table.freedom[1] < 0.6 * table.functions[1]
+    assert "s(age)" in str(table)
+    assert repr(table) == str(table)
+
+
+def test_tests_of_no_effect_hold_their_size():
+    found = [additive(seed).fit(*sample(seed, 2000, np.zeros_like)).summary().p_values[0] for seed in range(30)]
+    assert np.mean(np.array(found) < 0.05) < 0.17
+
+
+def test_the_model_survives_json_and_draws_a_panel_for_each_term(people):
+    again = eptr.from_json(people.to_json())
+    X = pd.DataFrame({"age": [30.0, 50.0], "sex": [0, 1], "region": [2, 3], "noise": [0.5, 0.5]})
+    np.testing.assert_array_equal(again.predict(X), people.predict(X))
+    np.testing.assert_array_equal(again.conf_int(), people.conf_int())
+    figure = again.plot()
+    assert len([axis for axis in figure.axes if axis.get_visible()]) == 4
+    assert {"privacy", "sampling"} <= {text.get_text() for text in figure.axes[0].get_legend().get_texts()}
+
+
+def test_a_surface_and_too_few_rows_are_drawn():
+    rng = np.random.default_rng(3)
+    X = rng.uniform(size=(3000, 3)) * [0.3, 1.0, 1.0]
+    model = additive(terms=[(0,), (1, 2)]).fit(X, X[:, 1])
+    figure = model.plot()
+    assert "too few rows" in {text.get_text() for text in figure.axes[0].get_legend().get_texts()}
+    assert len(figure.axes) == 3  # two panels and a colour bar
+    assert additive(terms="full").fit(X, X[:, 1]).plot().axes
+
+
+def test_a_plan_needs_no_rows_and_says_about_what_a_fit_has():
+    planned = additive().plan(2000, 1).noise_scale
+    found = additive().fit(*sample(0, 2000, sd=1.5 / 4.0)).noise_  # errors of a quarter of the range
+    assert planned == pytest.approx(found, rel=0.4)
+    assert additive().plan(10**7, 1).noise_scale < planned / 100
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"x_range": None}, "x_range is missing"),
+        ({"y_range": None}, "y_range is missing"),
+        ({"y_range": (1, 0)}, "y_range must be"),
+        ({"x_range": [(0, 1)]}, "x_range has 1 pairs"),
+        ({"terms": "all"}, "terms must be"),
+        ({"terms": []}, "terms must be"),
+        ({"terms": [(0, 0), (1,), (2,), (3,)]}, "terms must be"),
+        ({"terms": [(0,), (0,), (1,), (2,), (3,)]}, "terms must be"),
+        ({"terms": [(0,), (1,), (2,), (9,)]}, "terms names 9, which is no column"),
+        ({"terms": [("age",), (1,), (2,), (3,)]}, "terms names 'age'"),
+        ({"terms": [(0,), (1, 2)]}, "terms leaves out 1"),
+        ({"terms": "full"}, "at most 3"),
+        ({"terms": [(0,), (1,), (2,), (3,)], "categories": {3: [0, 1]}}, "terms names a column that is in categories"),
+        ({"categories": [3]}, "categories must be a dict"),
+        ({"categories": {3: [1]}}, "at least two different numbers"),
+        ({"categories": {3: [1, 1]}}, "at least two different numbers"),
+        ({"categories": {3: ["a", "b"]}}, "at least two different numbers"),
+        ({"categories": {7: [0, 1]}}, "categories names 7"),
+        ({"strategy": "tight"}, "strategy must be one of"),
+    ],
+)
+def test_bad_settings_get_one_sentence(settings, says):
+    with pytest.raises(eptr.InputError, match=says):
+        additive(**settings).fit(np.random.default_rng(0).uniform(size=(60, 4)), np.zeros(60))
+
+
+def test_bad_questions_get_one_sentence(people):
+    for term in (9, "income", (0, 1)):
+        with pytest.raises(eptr.InputError, match="term must be"):
+            people.partial_effect(term, [1.0])
+    for grid in ([[1.0, 2.0]], [np.nan], 1.0):
+        with pytest.raises(eptr.InputError, match="grid must be"):
+            people.partial_effect("age", grid)
+    with pytest.raises(eptr.InputError, match="level"):
+        people.partial_effect("age", [30.0], level=2.0)
