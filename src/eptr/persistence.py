@@ -15,7 +15,7 @@ from .errors import InputError
 from .estimators.fitted import FACTS, Fitted
 from .privacy.claim import Cost, Release
 
-__all__ = ["privacy_statement", "restored", "to_json"]
+__all__ = ["decode", "encode", "privacy_statement", "restored", "to_json"]
 
 SCHEMA = "eptr-model/2"
 # Settings that mean something only where the model was fitted: they are not part of a published model.
@@ -29,8 +29,8 @@ def to_json(estimator: Any) -> str:
     facts = {name: getattr(estimator, name) for name in FACTS if hasattr(estimator, name)}
     fitted = {name: getattr(estimator.fitted_, name) for name in _own_fields(type(estimator.fitted_))}
     parts = {"settings": settings, "facts": facts, "fitted": fitted}
-    model = {"schema": SCHEMA, "model": type(estimator).__name__, "release": _encode(estimator.release_)}
-    model |= {part: {k: _encode(v) for k, v in content.items()} for part, content in parts.items()}
+    model = {"schema": SCHEMA, "model": type(estimator).__name__, "release": encode(estimator.release_)}
+    model |= {part: {k: encode(v) for k, v in content.items()} for part, content in parts.items()}
     return json.dumps(model, indent=1, allow_nan=False)
 
 
@@ -53,15 +53,15 @@ def restored(text: str, models: Mapping[str, Any]) -> Any:
         raise InputError(f"the model is a {name!r}, which this version of eptr does not know.")
     if schema != SCHEMA:
         content = _from_first_schema(content)
-    estimator = models[name](**{k: _decode(v) for k, v in content["settings"].items()})
+    estimator = models[name](**{k: decode(v) for k, v in content["settings"].items()})
     for key in FACTS:
         if key in content["facts"]:
-            setattr(estimator, key, _decode(content["facts"][key]))
-    found: Release = _decode(content["release"])
+            setattr(estimator, key, decode(content["facts"][key]))
+    found: Release = decode(content["release"])
     # Version 0.1 did not write what a guarantee rests on; a rival still knows it of its form.
     if "basis" not in content["release"]["cost"]:
         found = replace(found, cost=estimator._marked(found.cost))
-    own = {k: _decode(content["fitted"][k]) for k in _own_fields(estimator._fitted) if k in content["fitted"]}
+    own = {k: decode(content["fitted"][k]) for k in _own_fields(estimator._fitted) if k in content["fitted"]}
     estimator.release_ = found
     estimator.fitted_ = estimator._fitted(value=found.value, noise=found.noise_scale, **own)
     return estimator
@@ -76,24 +76,25 @@ def _from_first_schema(content: dict[str, Any]) -> dict[str, Any]:
     return content | {"facts": old, "release": release, "fitted": {k.removesuffix("_"): v for k, v in old.items()}}
 
 
-def _encode(value: Any) -> Any:
+def encode(value: Any) -> Any:
+    """Numbers, text, arrays, lists, dicts and Releases as JSON, exactly."""
     if isinstance(value, np.ndarray):
         return {
-            "array": [_encode(v) for v in value.ravel().tolist()],
+            "array": [encode(v) for v in value.ravel().tolist()],
             "shape": list(value.shape),
             "dtype": _dtype(value),
         }
     if isinstance(value, np.generic):
-        return _encode(value.item())
+        return encode(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": repr(value)}
     if isinstance(value, Release):
-        content = {k: _encode(getattr(value, k)) for k in value.__slots__ if k != "cost"}
+        content = {k: encode(getattr(value, k)) for k in value.__slots__ if k != "cost"}
         return {"release": content, "cost": {k: getattr(value.cost, k) for k in value.cost.__slots__}}
     if isinstance(value, dict):
-        return {"dict": [[key, _encode(v)] for key, v in value.items()]}
+        return {"dict": [[key, encode(v)] for key, v in value.items()]}
     if isinstance(value, (tuple, list)):
-        return {"tuple" if isinstance(value, tuple) else "list": [_encode(v) for v in value]}
+        return {"tuple" if isinstance(value, tuple) else "list": [encode(v) for v in value]}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise InputError(
@@ -105,20 +106,21 @@ def _dtype(value: np.ndarray[Any, Any]) -> str:
     return "object" if value.dtype == object else value.dtype.str
 
 
-def _decode(value: Any) -> Any:
+def decode(value: Any) -> Any:
+    """The inverse of :func:`encode`."""
     if not isinstance(value, dict):
         return value
     if "array" in value:
-        return np.array([_decode(v) for v in value["array"]], dtype=value["dtype"]).reshape(value["shape"])
+        return np.array([decode(v) for v in value["array"]], dtype=value["dtype"]).reshape(value["shape"])
     if "float" in value:
         return float(value["float"])
     if "release" in value:
-        return Release(**{k: _decode(v) for k, v in value["release"].items()}, cost=Cost(**value["cost"]))
+        return Release(**{k: decode(v) for k, v in value["release"].items()}, cost=Cost(**value["cost"]))
     if "tuple" in value:
-        return tuple(_decode(v) for v in value["tuple"])
+        return tuple(decode(v) for v in value["tuple"])
     if "dict" in value:
-        return {key: _decode(v) for key, v in value["dict"]}
-    return [_decode(v) for v in value["list"]]
+        return {key: decode(v) for key, v in value["dict"]}
+    return [decode(v) for v in value["list"]]
 
 
 _CHANGE = {
