@@ -32,7 +32,7 @@ FLOORS = [
         "self_audit_replay",
         "study",
     },
-    {"cli", "cli_ledger", "__main__"},
+    {"cli", "cli_ledger", "cli_study", "__main__"},
 ]
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 MODULES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")

@@ -168,14 +168,12 @@ class Date(Kind):
 
     def read(self, column: Any, na: tuple[Any, ...]) -> Array:
         """Days; NaN for what is no date. proof: read"""
-        values: Any = getattr(column, "type", None)
-        if values is not None and str(values).startswith(("date", "timestamp")):
+        if str(getattr(column, "type", "")).startswith(("date", "timestamp")):  # of Arrow
             import pyarrow as pa
 
             return numbers(column.cast(pa.timestamp("s"), safe=False).cast(pa.int64()).to_pylist()) // 86_400
-        plain = column if isinstance(column, np.ndarray) else getattr(column, "to_numpy", lambda: column)()
-        if isinstance(plain, np.ndarray) and plain.dtype.kind == "M":
-            days = plain.astype("datetime64[D]")
+        if getattr(getattr(column, "dtype", None), "kind", "") == "M":
+            days = np.asarray(column, dtype="datetime64[D]")
             return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(float))
         unknown = set(na)
         return np.array([math.nan if label(v) in unknown else _day(v) for v in column_values(column)], dtype=float)

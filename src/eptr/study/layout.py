@@ -224,6 +224,8 @@ def open_data(data: Any) -> Frame | Pieces:
         return Pieces(DaskTable(data))
     if root == "pyspark":
         return Pieces(SparkTable(data))
+    if root == "eptr":  # a table that somebody has opened
+        return Pieces(data)
     if isinstance(data, Mapping):
         return Frame(data)
     if root == "pandas" and hasattr(data, "columns"):
