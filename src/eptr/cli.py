@@ -1,4 +1,4 @@
-"""The command line: demo, fit, describe, predict, plan, codebook, study, ledger, ... User errors are sentences, not tracebacks."""
+"""The command line: fits, studies, plans, ledgers, audits. User errors are sentences, not tracebacks."""
 
 from __future__ import annotations
 

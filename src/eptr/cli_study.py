@@ -87,9 +87,11 @@ def open_study(
     """The study that a ledger holds, or a new one of ``total``, which is this analysis alone if nothing else is said."""
     from .rows.sources import open_path
     from .study import Study
+    from .study.journal import Journal
 
-    book = Codebook.from_toml(codebook)
-    settings: dict[str, Any] = {"epsilon": total or epsilon, "delta": delta, "ledger": ledger, "neighbours": neighbours}
+    book, known = Codebook.from_toml(codebook), None if ledger is None else Journal.known_total(ledger)
+    whole = total or (epsilon if known is None else known.epsilon)
+    settings: dict[str, Any] = {"epsilon": whole, "delta": delta, "ledger": ledger, "neighbours": neighbours}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said by the caller, as sentences
         if engine == "local":

@@ -73,6 +73,12 @@ class Journal:
         # What Gaussian releases may add up to, nothing being reserved for others: accounting/filter.md.
         self.mu = Spent().remaining(self.total, opening.content["mixing"]).mu * _KEPT_BACK
 
+    @staticmethod
+    def known_total(ledger: str) -> Budget | None:
+        """The budget of an account that exists."""
+        account = Ledger(ledger)
+        return account.total() if account.dataset and _exists(account) else None
+
     @classmethod
     def open(cls, ledger: Any, total: Budget, settings: dict[str, Any], neighbours: str, *, seeded: bool) -> Journal:
         """A new account, or the one that this study opened before; without a ledger one that lasts as long as the process."""

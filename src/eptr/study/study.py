@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Integral
 from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
@@ -125,7 +126,7 @@ class Study:
             "codebook": book.to_dict(), "data": _fingerprint(book, self.data.n), "protects": protects, "person": person,
             "rows_each": rows_each, "neighbours": neighbours, "analyses": analyses,
         }  # fmt: skip
-        self._rng = None if random_state is None else np.random.default_rng(random_state)
+        self._rng = np.random.default_rng(random_state) if isinstance(random_state, Integral) else random_state
         self.recorded = ledger is not None
         self.journal = Journal.open(ledger, total, self.settings, neighbours, seeded=self._rng is not None)
         for text in public_warnings(self.data.n, 1, delta):
