@@ -426,3 +426,44 @@ def test_a_private_study_draws_other_noise_every_time():
     study = Study(people(200), BOOK, epsilon=1.0)
     assert study.mean("age").value != study.mean("age", again=True).value
     assert study.mean("age").release.private
+
+
+def model_or_none(name):
+    from eptr.estimators.catalogue import OURS
+
+    return next((entrant.estimator for entrant in OURS if entrant.estimator.__name__ == name), None)
+
+
+def test_logistic_regression_of_a_formula():
+    study = seeded(people(8000), epsilon=20.0)
+    if model_or_none("LogisticRegression") is None:
+        with pytest.raises(InputError, match="no LogisticRegression"):
+            study.logit("member ~ age")
+        return
+    frame = people(8000)
+    fit = study.logit("I(wage > 150) ~ age + sex")
+    assert list(fit.params.index) == ["Intercept", "age", "sex[T.M]"]
+    assert fit.params["age"] > 0
+    assert fit.params["sex[T.M]"] > 0
+    right = np.mean(fit.predict(frame) == (frame["wage"] > 150))
+    assert right > 0.7
+    assert fit.predict_proba(frame).shape == (8000, 2)
+    assert study.score(fit, "accuracy").value == pytest.approx(right, abs=0.02)
+    assert set(study.logit("sex ~ wage").predict(frame.head(9))) <= {"F", "M"}
+    assert str(study.logit("sex ~ wage")) == str(Study.logit(study, "sex ~ wage"))
+
+
+def test_smooth_functions_of_a_formula():
+    study = seeded(people(8000), epsilon=20.0)
+    if model_or_none("AdditiveRegressor") is None:
+        with pytest.raises(InputError, match="no AdditiveRegressor"):
+            study.smooth("wage ~ s(age)")
+        return
+    frame = people(8000)
+    fit = study.smooth("log(wage) ~ s(age) + sex")
+    value, low, high = fit.partial_effect("age", [30, 70])
+    assert value[1] - value[0] == pytest.approx(0.8, abs=0.15)  # 0.02 times 40 years
+    assert np.all((low < value) & (value < high))
+    found = fit.predict(frame)
+    assert 1 - np.mean((np.log(frame["wage"]) - found) ** 2) / np.var(np.log(frame["wage"])) > 0.4
+    assert str(study.smooth("log(wage) ~ s(age) + sex")) == str(fit)

@@ -42,6 +42,7 @@ __all__ = ["Study"]
 Result = TypeVar("Result")
 _ANYTHING = 4e99  # a range that holds every number that makes sense
 QUARTILES = (0.25, 0.5, 0.75)
+COUNT = 0.05  # of what quantiles of some rows spend: on how many there are
 # Of what a description spends on a number: the mean, the spread, the quartiles, and the shares missing and beyond its range.
 MEAN, SPREAD, QUANTILES, MISSING = 0.25, 0.25, 0.4, 0.1
 
@@ -126,7 +127,7 @@ class Study:
             "codebook": book.to_dict(), "data": _fingerprint(book, self.data.n), "protects": protects, "person": person,
             "rows_each": rows_each, "neighbours": neighbours, "analyses": analyses,
         }  # fmt: skip
-        self._rng = np.random.default_rng(random_state) if isinstance(random_state, Integral) else random_state
+        self._rng = np.random.default_rng(int(random_state)) if isinstance(random_state, Integral) else random_state
         self.recorded = ledger is not None
         self.journal = Journal.open(ledger, total, self.settings, neighbours, seeded=self._rng is not None)
         for text in public_warnings(self.data.n, 1, delta):
@@ -393,7 +394,14 @@ def _columns(expressions: list[Expression]) -> tuple[Column, ...]:
 def _quantiles(paid: Paid, columns: list[str], q: list[float], level: float | None) -> Estimate:
     rows, bounds = paid.numbers(columns)
     whole = all(name in paid.study.book and paid.study.book.usable(name).integer for name in columns)
-    return stats.quantiles(rows, q, bounds, step=1.0 if whole else None, level=level, **paid.pure(len(columns)))
+    kept = None
+    if paid.where is not None:  # how many rows meet the condition is private, and intervals depend on it
+        first = next(iter(bounds))
+        counted = paid.numbers([first])[0]
+        kept = float(stats.histogram(counted, {first: [-math.inf, math.inf]}, **paid.part(COUNT).sums()).value[0])
+        paid = paid.part(1.0 - COUNT)
+    step = 1.0 if whole else None
+    return stats.quantiles(rows, q, bounds, step=step, level=level, kept=kept, **paid.pure(len(columns)))
 
 
 def _table(paid: Paid, axes: dict[str, Any], level: float) -> Estimate:
