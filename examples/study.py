@@ -82,10 +82,10 @@ def main() -> None:
         print(study.table("sex", "rich"))
         fit = study.ols(FORMULA)
         print(study.quantiles("wage", where="age >= 60"))
-        beside = non_private(people, FORMULA.replace("sector", "C(sector, contr.treatment('private'))"))
-        beside.index = [name.replace("C(sector, contr.treatment('private'))", "sector") for name in beside.index]
-        beside.index = [name.replace("(age - 50)**2", "(age - 50) ** 2") for name in beside.index]
-        print(pd.DataFrame({"private": fit.params, "error": fit.bse}).join(beside).round(4))
+        ols = non_private(people, FORMULA.replace("sector", "C(sector, contr.treatment('private'))"))
+        names = ols.index.str.replace("C(sector, contr.treatment('private'))", "sector", regex=False)
+        beside = ols.set_axis(names.str.replace(")**2", ") ** 2", regex=False))
+        print(pd.DataFrame({"private": fit.params, "error": fit.bse}).join(beside).round(4).to_string())
         print(study)
 
 
