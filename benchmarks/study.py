@@ -8,9 +8,9 @@ import warnings
 
 import numpy as np
 import pandas as pd
+from examples.study import BOOK, FORMULA, non_private, survey
 
 import eptr
-from examples.study import BOOK, FORMULA, non_private, survey
 
 # Of the invented people: 0.03 age - 0.0004 (age - 40)^2 = 0.022 age - 0.0004 (age - 50)^2 + 0.36.
 TRUTH = {
@@ -41,7 +41,9 @@ def main() -> None:
         held.append((ends["low"] <= truth) & (truth <= ends["high"]))
     table = pd.DataFrame({"rms distance from OLS, robust errors": np.sqrt(pd.DataFrame(away).pow(2).mean())})
     print(table.assign(coverage=pd.DataFrame(held).mean()).round(2).to_string())
-    print(f"all intervals: {pd.DataFrame(held).to_numpy().mean():.3f}; {(time.perf_counter() - started) / runs:.1f} s a run")
+    print(
+        f"all intervals: {pd.DataFrame(held).to_numpy().mean():.3f}; {(time.perf_counter() - started) / runs:.1f} s a run"
+    )
 
 
 if __name__ == "__main__":

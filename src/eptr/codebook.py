@@ -22,7 +22,7 @@ from .privacy.gaussian import gaussian_mu
 from .rows.ingest import column_values, label, numbers
 from .rows.labels import Labels
 
-__all__ = ["Blank", "Category", "Codebook", "Date", "Flag", "Kind", "Number", "Text"]
+__all__ = ["Blank", "Category", "Codebook", "Date", "Flag", "Kind", "Number", "Text", "described", "read_toml"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -343,7 +343,8 @@ class Codebook:
         if not isinstance(columns, Mapping) or not columns:
             raise InputError(f"{where} must have a table [columns.NAME] for every column.")
         return cls(
-            {name: _kind(f"[columns.{name}]", facts) for name, facts in columns.items()}, content.get("na_values", ())
+            {name: described(f"[columns.{name}]", facts) for name, facts in columns.items()},
+            content.get("na_values", ()),
         )
 
     def to_toml(self) -> str:
@@ -407,17 +408,21 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise InputError(f"{path.name} is not TOML: {error}.") from None
 
 
-def _kind(where: str, facts: Any) -> Kind:
-    """A column of a file."""
+def described(where: str, facts: Any) -> Kind:
+    """A column as a file describes it; min and max are other names of low and high."""
     if not isinstance(facts, Mapping):
-        raise InputError(f"{where} must be a table with low and high, with levels, or with kind.")
+        raise InputError(f"{where} must have low and high (or min and max), levels, or a kind.")
     facts = {{"min": "low", "max": "high"}.get(key, key): value for key, value in facts.items()}
     if not facts:
         return Blank()
     kind = facts.pop("kind", "category" if "levels" in facts else "number" if "low" in facts else None)
     if kind not in KINDS:
-        raise InputError(f"{where} needs low and high, levels, or a kind among {', '.join(KINDS)}.")
+        raise InputError(
+            f"{where} must have low and high (or min and max), levels, or a kind among {', '.join(KINDS)}."
+        )
     known = [f.name for f in fields(KINDS[kind])]
+    if kind == "number" and facts.get("low") != "private" and "high" not in facts:
+        raise InputError(f"{where} must have low and high (or min and max).")
     if unknown := sorted(set(facts) - set(known)):
         raise InputError(f"{where} has unknown entries {unknown}; a {kind} has {', '.join(known) or 'none'}.")
     try:
