@@ -123,3 +123,13 @@ def test_without_a_network_it_says_what_to_do(server, tmp_path, monkeypatch):
     monkeypatch.setattr(datasets, "HOUSING", replace(datasets.HOUSING, url=f"{url}/missing"))
     with pytest.raises(DatasetError, match=r"Get it from https://doi.org.* set EPTR_DATA_HOME"):
         load_california_housing()
+
+
+@needs_files
+@pytest.mark.parametrize("load", LOADERS)
+def test_every_dataset_has_its_codebook(load):
+    found = load(as_frame=True)
+    assert list(found.codebook) == list(found.frame)
+    for name in found.frame:
+        low, high = found.codebook[name].range
+        assert found.frame[name].between(low, high).mean() > 0.98

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .codebook import Category, Number, described, read_toml
 from .errors import DomainError, InputError, no_column
-from .rows.ingest import label, numbers
+from .rows.ingest import numbers
 from .rows.labels import Labels
 from .rows.table import cache_blocks, plain_column
 
@@ -34,12 +34,7 @@ class PublicBounds:
     @classmethod
     def read(cls, path: Path) -> PublicBounds:
         """From a TOML file: [columns.NAME] min, max (or levels); [target] min, max or levels; x_bound."""
-        if not path.exists():
-            raise InputError(f"{path} does not exist; write the public bounds there: [columns.NAME] min = 0, max = 1.")
-        try:
-            content = tomllib.loads(path.read_text())
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"{path.name} is not TOML: {error}.") from None
+        content = read_toml(path)
         unknown = set(content) - {"columns", "target", "x_bound", "ignore"}
         if unknown:
             raise InputError(
@@ -195,21 +190,13 @@ def level_codes(column: Any, levels: Sequence[str]) -> NDArray[np.int64]:
 
 
 def _bound(where: str, value: Any) -> Any:
-    if isinstance(value, dict) and set(value) == {"levels"}:
-        levels = value["levels"]
-        keys = {label(v) for v in levels} if isinstance(levels, list) else set()
-        if len(keys) < 2 or len(keys) != len(levels) or None in keys:
-            raise InputError(
-                f"{where} levels must be a list of at least two different values ('1' and '1.0' are the same)."
-            )
-        return [str(v) for v in levels]
-    if not isinstance(value, dict) or set(value) != {"min", "max"}:
-        raise InputError(f"{where} must have min and max, or levels.")
-    low, high = value["min"], value["max"]
-    fine = all(isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v) for v in (low, high))
-    if not fine or not low < high:
-        raise InputError(f"{where} must have finite numbers min < max.")
-    return float(low), float(high)
+    """A column as a codebook describes it: a pair of numbers, or levels."""
+    kind = described(where, value)
+    if isinstance(kind, Category):
+        return [str(v) for v in kind.levels]
+    if isinstance(kind, Number) and not kind.private:
+        return kind.range
+    raise InputError(f"{where} must have min and max, or levels.")
 
 
 def _restored(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The command line: demo, fit, predict, verify, plan, reproduce, audit, ledger. User errors are sentences, not tracebacks."""
+"""The command line: fits, studies, plans, ledgers, audits. User errors are sentences, not tracebacks."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ except ModuleNotFoundError:  # pragma: no cover - depends on the installation
     sys.exit("The command line needs typer and rich; install them with: pip install 'eptr[cli]'")
 
 from .cli_ledger import ledger_app
+from .cli_study import codebook_app, open_study, print_table, study_app
 
 app = typer.Typer(
     pretty_exceptions_show_locals=False,  # locals may be private rows
@@ -28,6 +29,8 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(ledger_app, name="ledger")
+app.add_typer(codebook_app, name="codebook")
+app.add_typer(study_app, name="study")
 out = Console()
 
 
@@ -106,9 +109,13 @@ def _findings_table(findings: list[Any]) -> Table:
 @app.command()
 def fit(
     data: Annotated[Path, typer.Argument(help="CSV with a header line, or a Parquet file or folder.")],
-    target: Annotated[str, typer.Option(help="Column to predict.")],
-    bounds: Annotated[Path, typer.Option(help="TOML with the public range of every column.")],
-    model: Annotated[str, typer.Option(help="ols, bayes, kernel or additive.")] = "ols",
+    formula: Annotated[str | None, typer.Option(help="'wage ~ age + sex', with --codebook.")] = None,
+    codebook: Annotated[Path | None, typer.Option(help="TOML with public facts about the columns.")] = None,
+    target: Annotated[str | None, typer.Option(help="Without a formula: the column to predict.")] = None,
+    bounds: Annotated[Path | None, typer.Option(help="Without a formula: TOML with the range of every column.")] = None,
+    model: Annotated[
+        str, typer.Option(help="With a formula: ols, logit or smooth; with --target: ols, bayes, kernel, additive.")
+    ] = "ols",
     epsilon: Annotated[float, typer.Option()] = 1.0,
     delta: Annotated[float, typer.Option()] = 1e-6,
     strategy: Annotated[str, typer.Option(help="refined, tight or paper.")] = "refined",
@@ -131,8 +138,12 @@ def fit(
     report: Annotated[Path | None, typer.Option(help="The report, if not beside the model.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing model.")] = False,
     seed: Annotated[int | None, typer.Option(help="Reproducible and NOT private; for trying things out.")] = None,
+    total: Annotated[
+        float | None,
+        typer.Option(help="With a formula and a new ledger account: the epsilon of all analyses together."),
+    ] = None,
 ) -> None:
-    """Fit privately; print the summary, write the private model as JSON and an HTML report."""
+    """Fit privately; print the summary, write the private model as JSON and, without a formula, an HTML report."""
     from .bounds import PublicBounds
     from .errors import InputError
     from .files import FileModel, open_data
@@ -151,6 +162,20 @@ def fit(
         raise InputError(
             f"{to} exists, and a fit that was paid for is not overwritten; choose another --out, or pass --force."
         )
+    if formula is not None or codebook is not None:
+        if formula is None or codebook is None or target is not None or bounds is not None:
+            raise InputError("pass --codebook and --formula together, or --bounds and --target.")
+        given = {"epsilon": epsilon, "delta": delta, "total": total, "ledger": ledger, "neighbours": neighbours}
+        with open_study(data, codebook, **given, seed=seed, engine=engine, scheduler=scheduler) as study, _pass_bars():  # type: ignore[arg-type]
+            found = _method(study, model)(formula, epsilon=epsilon)
+        to.write_text(found.to_json() + "\n")
+        if lines := found.lines():
+            print_table(lines)
+        _tell(epsilon, delta, neighbours, ledger, seed)
+        print(f"Model: {to}")
+        return
+    if target is None or bounds is None:
+        raise InputError("pass --codebook and --formula, or --bounds and --target.")
     settings = {"epsilon": epsilon, "delta": delta, "strategy": strategy, "ledger": ledger, "random_state": seed}
     settings |= {"invalid": invalid, "neighbours": neighbours, "bandwidth": bandwidth}
     with warnings.catch_warnings():
@@ -159,22 +184,59 @@ def fit(
             fitted = FileModel.fit(rows, model, target, PublicBounds.read(bounds), data.name, **settings)
     to.write_text(fitted.to_json() + "\n")
     page.write_text(render(fitted), encoding="utf-8")
-    if seed is not None:
-        out.print("[bold red]A seed was given: this fit is reproducible and protects nobody.[/]")
     if not fitted.estimator.released_:
         out.print("No reply: the private test did not release this fit; the model predicts its public fallback.")
     elif lines := fitted.table():
-        table = Table(*lines[0])
-        for line in lines[1:]:
-            table.add_row(*line)
-        out.print(table)
+        print_table(lines)
         out.print(fitted.caution(), style="yellow", soft_wrap=True)
+    _tell(epsilon, delta, neighbours, ledger, seed)
+    print(f"Model: {to}    Report: {page}")
+
+
+def _tell(epsilon: float, delta: float, neighbours: str, ledger: str | None, seed: int | None) -> None:
+    """The guarantee, and where it is recorded."""
+    if seed is not None:
+        out.print("[bold red]A seed was given: this fit is reproducible and protects nobody.[/]")
     print(
         f"({epsilon:g}, {delta:g})-differentially private, {neighbours} neighbours." if seed is None else "NOT private."
     )
     if ledger is None:
         print("No ledger: this fit is recorded nowhere; --ledger sqlite:///FILE#DATASET counts it against a budget.")
-    print(f"Model: {to}    Report: {page}")
+
+
+def _method(study: Any, name: str) -> Any:
+    from .errors import InputError
+
+    if name not in ("ols", "logit", "smooth"):
+        raise InputError(f"--model must be ols, logit or smooth with a formula, got {name!r}.")
+    return getattr(study, name)
+
+
+@app.command()
+def describe(
+    data: Annotated[Path, typer.Argument(help="CSV (.gz) with a header line, or a Parquet file or folder.")],
+    codebook: Annotated[Path, typer.Option(help="TOML with public facts about the columns.")],
+    columns: Annotated[str, typer.Option(help="Names, separated by commas; all if not given.")] = "",
+    epsilon: Annotated[float, typer.Option()] = 1.0,
+    delta: Annotated[float, typer.Option()] = 1e-6,
+    total: Annotated[
+        float | None, typer.Option(help="A new ledger account: the epsilon of all analyses together.")
+    ] = None,
+    ledger: Annotated[
+        str | None, typer.Option("--ledger", "-l", envvar="EPTR_LEDGER", help="sqlite:///FILE#DATASET to charge.")
+    ] = None,
+    where: Annotated[str | None, typer.Option(help="Rows that count, such as 'age >= 65'.")] = None,
+    neighbours: Annotated[
+        str, typer.Option(help="What stays hidden: replace-one, or zero-out (weaker).")
+    ] = "replace-one",
+    seed: Annotated[int | None, typer.Option(help="Reproducible and NOT private; for trying things out.")] = None,
+) -> None:
+    """Means, spreads, quartiles and counts of columns, with intervals, within one epsilon."""
+    given = {"epsilon": epsilon, "delta": delta, "total": total, "ledger": ledger, "neighbours": neighbours}
+    asked: dict[str, Any] = {"epsilon": epsilon} | ({} if where is None else {"where": where})
+    with open_study(data, codebook, **given, seed=seed) as study, _pass_bars():  # type: ignore[arg-type]
+        print(study.describe([name.strip() for name in columns.split(",")] if columns else None, **asked))
+    _tell(epsilon, delta, neighbours, ledger, seed)
 
 
 @contextmanager
@@ -208,9 +270,16 @@ def predict(
 
     if not model.exists():
         raise InputError(f"{model} does not exist.")
-    fitted = FileModel.from_json(model.read_text())
-    with open_data(data) as rows:
-        text = write_predictions(to, fitted.target, fitted.predict(rows, data.name).tolist())
+    text = model.read_text()
+    if '"eptr-study/' in text[:100]:
+        from .study.result import Fit
+
+        study_fit = Fit.from_json(text)
+        text = write_predictions(to, study_fit.formula.partition("~")[0].strip(), study_fit.predict(data).tolist())
+    else:
+        fitted = FileModel.from_json(text)
+        with open_data(data) as rows:
+            text = write_predictions(to, fitted.target, fitted.predict(rows, data.name).tolist())
     print(text if to is None else f"wrote {to}", end="" if to is None else "\n")
 
 

@@ -61,7 +61,7 @@ def show(dataset: Annotated[str, typer.Argument(help="Only this one.")] = "", pl
     for name in [dataset] if dataset else ledger.datasets():
         total = ledger.total(name)
         left = str(ledger.remaining(name)).removeprefix("left: ")
-        releases = sum(entry.kind not in ("create", "check") for entry in ledger.history(name))
+        releases = sum(entry.kind in ("charge", "reserve") for entry in ledger.history(name))
         table.add_row(name, f"{total.epsilon:g}", f"{total.delta:g}", str(releases), left)
     out.print(table)
 
@@ -75,6 +75,9 @@ def history(dataset: Dataset, place: Place = HERE) -> None:
         first = (str(entry.number), f"{entry.time:%Y-%m-%d %H:%M:%S}", entry.who, entry.what)
         if entry.kind == "check":  # an answer that costs no epsilon
             table.add_row(*first, "failed check", "", "", "", "")
+            continue
+        if entry.kind == "result":
+            table.add_row(*first, "delivered", "", "", "", "")
             continue
         kind = entry.kind if entry.kind != "charge" else str(cost["kind"])
         numbers = (f"{cost['epsilon']:g}", f"{cost['delta']:g}", f"{cost.get('mu') or 0.0:.4g}")

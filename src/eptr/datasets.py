@@ -107,6 +107,8 @@ HOUSING_RANGES = {
     "longitude": (-125.0, -114.0),
     "age": (0.0, 55.0),
 }
+# Of columns with a location and a scale: nothing that anybody would believe lies further away, in scales.
+FAR = (-6.0, 6.0)
 
 
 def load_wine_quality(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
@@ -121,8 +123,9 @@ def load_wine_quality(*, return_X_y: bool = False, as_frame: bool = False) -> An
     for file in (RED, WHITE):
         header, table = _table(file, ";")
         tables.append(table)
-    data = _columns(np.vstack(tables), header, WINE_SCALES)
-    return _bunch(data, np.vstack(tables)[:, header.index("quality")], WINE_SCALES, "quality", return_X_y, as_frame)
+    data, quality = _columns(np.vstack(tables), header, WINE_SCALES), np.vstack(tables)[:, header.index("quality")]
+    facts = {"quality": {"low": 0, "high": 10, "integer": True}}
+    return _bunch(data, quality, WINE_SCALES, FAR, facts, return_X_y, as_frame)
 
 
 def load_credit_default(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
@@ -161,7 +164,7 @@ def load_credit_default(*, return_X_y: bool = False, as_frame: bool = False) -> 
     )
     data = _columns(raw, list(CREDIT_SCALES), CREDIT_SCALES)
     target = table[:, header.index("default.payment.next.month")].astype(int)
-    return _bunch(data, target, CREDIT_SCALES, "default", return_X_y, as_frame)
+    return _bunch(data, target, CREDIT_SCALES, FAR, {"default": {"kind": "flag"}}, return_X_y, as_frame)
 
 
 def load_california_housing(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
@@ -176,7 +179,8 @@ def load_california_housing(*, return_X_y: bool = False, as_frame: bool = False)
     _, table = _table(HOUSING, ",", names)
     scales = {name: (low, high - low) for name, (low, high) in HOUSING_RANGES.items()}
     data = _columns(table, names, scales)
-    return _bunch(data, np.clip(table[:, -1] / 1e5, 0.0, 5.0), scales, "value", return_X_y, as_frame)
+    facts = {"value": {"low": 0, "high": 5, "unit": "100,000 dollars"}}
+    return _bunch(data, np.clip(table[:, -1] / 1e5, 0.0, 5.0), scales, (0.0, 1.0), facts, return_X_y, as_frame)
 
 
 def _columns(table: Array, header: list[str], scales: dict[str, tuple[float, float]]) -> Array:
@@ -184,11 +188,21 @@ def _columns(table: Array, header: list[str], scales: dict[str, tuple[float, flo
 
 
 def _bunch(
-    data: Array, target: Any, scales: dict[str, tuple[float, float]], name: str, return_X_y: bool, as_frame: bool
+    data: Array,
+    target: Any,
+    scales: dict[str, tuple[float, float]],
+    reach: tuple[float, float],
+    facts: dict[str, Any],
+    return_X_y: bool,
+    as_frame: bool,
 ) -> Any:
+    """``reach``: the range of a scaled column; ``facts``: what a codebook says of the target."""
     from sklearn.utils import Bunch
 
-    features, frame = list(scales), None
+    from .codebook import Codebook
+
+    features, frame, (name,) = list(scales), None, facts
+    book = Codebook.from_dict({"columns": {f: {"low": reach[0], "high": reach[1]} for f in features} | facts})
     if as_frame:
         import pandas as pd
 
@@ -197,8 +211,9 @@ def _bunch(
     if return_X_y:
         return data, target
     return Bunch(
-        data=data, target=target, frame=frame, feature_names=features, target_names=[name], scales=dict(scales)
-    )
+        data=data, target=target, frame=frame, feature_names=features, target_names=[name], scales=dict(scales),
+        codebook=book,
+    )  # fmt: skip
 
 
 def _table(file: _File, separator: str, names: list[str] | None = None) -> tuple[list[str], Array]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +23,7 @@ from .rows.memory import MemoryRows
 from .rows.sources import open_path
 from .rows.table import Table, TableRows
 from .rows.task import target_kind
+from .rows.text_file import read_csv
 
 __all__ = ["FileModel", "open_data", "read_csv"]
 
@@ -48,31 +47,6 @@ def open_data(path: Path, engine: str = "local", scheduler: str | None = None) -
     if engine != "local":
         raise InputError(f"a cluster reads Parquet; {path.name} is read on this machine: leave --engine out.")
     yield read_csv(path)
-
-
-def read_csv(path: Path) -> dict[str, NDArray[Any]]:
-    """Columns of a CSV file by name, as text. Messages name columns, never values."""
-    if path.suffix not in (".csv", ".txt"):
-        raise InputError(f"{path.name} must end in .csv or .parquet.")
-    try:
-        # A byte that is no UTF-8 spoils its own cell alone, and so does a cell of any length.
-        csv.field_size_limit(sys.maxsize)
-        with path.open(newline="", encoding="utf-8-sig", errors="surrogateescape") as file:
-            lines = csv.reader(file, strict=True)
-            header = next(lines, [])
-            rows = list(lines)
-        fine = True
-    except csv.Error:
-        fine = False
-    if not fine:  # raised outside the handler, whose context holds what was read
-        raise InputError(f"{path.name} is not a CSV file: a quotation mark is not closed, or stands where none may.")
-    if not header or not rows:
-        raise InputError(f"{path.name} is empty; it must have a line of column names and at least one row.")
-    if len(set(header)) != len(header):
-        raise InputError(f"{path.name} has two columns of the same name.")
-    if any(len(row) != len(header) for row in rows):
-        raise InputError(f"{path.name} has rows with more or fewer than {len(header)} values.")
-    return {name: np.array(column, dtype=object) for name, column in zip(header, zip(*rows, strict=True), strict=True)}
 
 
 def plain(text: str) -> str:

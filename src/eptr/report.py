@@ -26,7 +26,8 @@ def render(model: FileModel) -> str:
     estimator, kind = model.estimator, model.entrant
     found = panel(estimator, kind.title)
     if estimator.released_:
-        found = {"coefficients": _coefficients, "means": _means, "function": _surface, "effects": _effects}[kind.panel](model, found)
+        make = {"coefficients": _coefficients, "means": _means, "function": _surface, "effects": _effects}[kind.panel]
+        found = make(model, found)
     found = replace(
         found, extra=(*(f"<p class='claim bad'>{html.escape(w)}</p>" for w in model.warnings()), *found.extra)
     )

@@ -21,7 +21,7 @@ FAILED_CHECK = {"answer": "failed"}
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What happened (``kind``: create, charge, reserve or check), when, by whom, at which cost, and the exact totals after it."""
+    """What happened (``kind``: create, charge, reserve, check or result), when, by whom, its cost, and the totals after it."""
 
     dataset: str
     number: int
@@ -98,8 +98,12 @@ def _fault(before: list[Entry], entry: Entry) -> str | None:
         if content != FAILED_CHECK:
             return "has a content that makes no sense"
         return None if entry.totals == previous.totals else "carries totals that do not follow from the charges"
+    if entry.kind == "result":
+        if set(content) != {"call", "result"} or not any(e.content.get("call") == content["call"] for e in before):
+            return "delivers what nobody has paid for"
+        return None if entry.totals == previous.totals else "carries totals that do not follow from the charges"
     if entry.kind not in ("charge", "reserve"):
-        return "is neither a charge nor a reservation nor a check"
+        return "is neither a charge nor a reservation nor a check nor a result"
     if entry.kind == "charge" and not content["private"] and not opening["simulation"]:
         return "is not private, in a dataset that is no simulation"
     cost = cost_in(content)

@@ -104,6 +104,7 @@ class Ledger:
         accept: str = "proven",
         checks: int = 1,
         neighbours: str = "replace-one",
+        study: dict[str, Any] | None = None,
     ) -> None:
         """Open a dataset with a total budget.
 
@@ -124,6 +125,8 @@ class Ledger:
             answer depends on single rows and no epsilon covers it.
         neighbours : {"replace-one", "zero-out"}
             The one relation that all releases from this dataset must protect, so that its total means one thing.
+        study : dict, optional
+            What a study must know to go on: its codebook and settings, all public.
         """
         if not isinstance(dataset, str) or not dataset or set(dataset) & set("#@\n"):
             raise InputError("dataset must be a name without '#', '@' or line breaks.")
@@ -138,6 +141,7 @@ class Ledger:
         budget = Budget(epsilon, delta)
         content: dict[str, Any] = {"epsilon": budget.epsilon, "delta": budget.delta, "simulation": bool(simulation)}
         content |= {"mixing": mixing, "accept": accept, "checks": checks, "neighbours": neighbours}
+        content |= {} if study is None else {"study": study}
         self._store.prepare()
         with self._store.transaction() as session:
             if not session.add_dataset(dataset):
@@ -149,15 +153,17 @@ class Ledger:
         with self._store.transaction(write=False) as session:
             return session.datasets()
 
-    def charge(self, cost: Cost, *, private: bool, what: str = "") -> Entry:
-        """Commit a charge, or raise and leave everything as it was. Mechanisms call this before they draw noise."""
+    def charge(self, cost: Cost, *, private: bool, what: str = "", call: str = "") -> Entry:
+        """Commit a charge, or raise and leave everything as it was. Mechanisms call this before they draw noise.
+
+        ``call`` names the analysis of a study, whose result is recorded under the same name.
+        """
         check_cost(cost)
         dataset = self._named(None)
         with self._locked(dataset) as (session, opening, last):
             after, content = self._decide(session, opening, last, cost, private)
-            entry = last.next(
-                _after(last.time), _user(), what, "charge", content | {"private": private}, after.to_dict()
-            )
+            content |= {"private": private} | ({"call": call} if call else {})
+            entry = last.next(_after(last.time), _user(), what, "charge", content, after.to_dict())
             session.append(entry)
         return entry
 
@@ -198,6 +204,14 @@ class Ledger:
         """Record that a domain check failed: an answer about single rows, which costs no epsilon and is counted instead."""
         with self._locked(self._named(None)) as (session, _, last):
             entry = last.next(_after(last.time), _user(), what, "check", dict(FAILED_CHECK), last.totals)
+            session.append(entry)
+        return entry
+
+    def deliver(self, call: str, result: Any, what: str = "") -> Entry:
+        """Record the finished result of an analysis, which is public, beside what was charged for it."""
+        with self._locked(self._named(None)) as (session, _, last):
+            content = {"call": call, "result": result}
+            entry = last.next(_after(last.time), _user(), what, "result", content, last.totals)
             session.append(entry)
         return entry
 
@@ -297,7 +311,7 @@ class Ledger:
             )
 
     def export(self, dataset: str | None = None) -> str:
-        """The whole chain as JSON, one object per entry; holds no value that was released."""
+        """The whole chain as JSON, one object per entry; of a study also its results, which are public."""
         return json.dumps([e.to_dict() for e in self.history(dataset)], indent=1)
 
     def _named(self, dataset: str | None) -> str:

@@ -22,7 +22,7 @@ from .ship import engine_errors
 from .table import open_columns
 from .task import Model, Task
 
-__all__ = ["claims", "column", "open", "open_arrow", "predict"]
+__all__ = ["claims", "column", "declared_types", "open", "open_arrow", "predict"]
 
 
 def claims(X: Any) -> bool:
@@ -80,6 +80,16 @@ def open_arrow(X: Any) -> FileTable | MemoryTable | StreamTable:
     if isinstance(X, pa.RecordBatch):
         X = pa.Table.from_batches([X])
     return MemoryTable(X) if isinstance(X, pa.Table) else StreamTable(_without_objects(X))
+
+
+def declared_types(X: Any) -> dict[str, str]:
+    """The names of columns and their types as the schema declares them."""
+    import pyarrow as pa
+
+    X = dataset_at(X) if isinstance(X, (str, os.PathLike)) else X
+    of_arrow = type(X).__module__.partition(".")[0] == "pyarrow"
+    schema = X.schema if of_arrow else pa.RecordBatchReader.from_stream(_without_objects(X)).schema
+    return {name: str(schema.field(name).type) for name in without_index(schema)}
 
 
 def _without_objects(X: Any) -> Any:

@@ -167,6 +167,8 @@ def _arrow_column(series: Any) -> Any:
     """Numbers as they are; what has no numeric type as text, each value by itself: a partition's types come from its values."""
     import pyarrow as pa
 
+    if getattr(series.dtype, "kind", "") == "M":  # declared by the whole dataframe
+        return pa.array(series.to_numpy())
     values = column_values(series)
     if isinstance(values, np.ndarray):
         return pa.array(values)

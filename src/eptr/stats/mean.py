@@ -151,5 +151,5 @@ def ask_columns(question: Question, x: Any, bounds: Any, by: Any = None, levels:
     columns = tuple(bounds) if isinstance(bounds, Mapping) else None
     listed, order = ((), None) if by is None and levels is None else level_codes(levels, by)
     task = Task("labels", listed, question.drop, columns) if listed else Task("none", None, question.drop, columns)
-    rows, spending = question.open(x, by, task)
+    rows, spending = question.open(x, None if isinstance(x, Engine) else by, task)  # open rows know their groups
     return Asked(question, rows, spending, column_bounds(bounds, rows.n_features), listed, order, is_column(x))

@@ -41,6 +41,7 @@ def quantiles(
     epsilon: float,
     step: float | None = None,
     level: float | None = 0.95,
+    kept: float | None = None,
     **shared: Unpack[Shared],
 ) -> Estimate:
     """Quantiles of one or more columns; epsilon-DP, with delta = 0.
@@ -60,6 +61,8 @@ def quantiles(
     level : float or None
         Intervals that hold the quantile of the population so often. They are quantiles, too, two more for each level, and
         make errors in ranks larger: None buys none.
+    kept : float, optional
+        About how many rows are not dropped, if most are: public, or released before. Without it intervals count all rows.
     neighbours, rows_per_person, invalid, ledger, random_state
         As in the estimators: docs/stats.md. Where rows may be dropped, levels refer to those that are kept.
 
@@ -71,7 +74,7 @@ def quantiles(
     >>> bool(stats.quantiles(ages, [0.1, 0.5, 0.9], (0, 120), epsilon=1.0, step=1).value[1] in range(50, 58))
     True
     """
-    return _answer("quantiles", x, q, bounds, epsilon, step, level, shared)
+    return _answer("quantiles", x, q, bounds, epsilon, step, level, shared, kept)
 
 
 def median(
@@ -88,7 +91,15 @@ def median(
 
 
 def _answer(
-    what: str, x: Any, q: Any, bounds: Any, epsilon: float, step: float | None, level: float | None, shared: Shared
+    what: str,
+    x: Any,
+    q: Any,
+    bounds: Any,
+    epsilon: float,
+    step: float | None,
+    level: float | None,
+    shared: Shared,
+    kept: float | None = None,
 ) -> Estimate:
     levels, step = _levels(q), None if step is None else positive("step", step)
     question = Question(
@@ -107,7 +118,7 @@ def _answer(
     each, total = epsilon / len(grids) * _KEPT_BACK, None if question.drop else rows.n
     widest = rank_sensitivity([Fraction(0)], spending.unit, public_total=total is not None)
     scale = float(2 * widest) / each  # of the steps of rank errors: rows that share a place are not told apart anyway
-    plan = Plan.of(levels, rows.n, scale, level)
+    plan = Plan.of(levels, rows.n if kept is None else max(1, min(rows.n, round(kept))), scale, level)
     found = []
     for grid, counts in zip(grids, _counts(rows, grids), strict=True):
         line = CellLine(counts, grid.lengths, max(1, int(scale / _FINENESS)))  # proof: quantiles

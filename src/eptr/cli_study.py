@@ -1,0 +1,109 @@
+"""The command line of codebooks and studies: draft, check, show, and what ``fit`` and ``describe`` do with a codebook."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from .codebook import Codebook
+from .errors import InputError
+
+__all__ = ["codebook_app", "open_study", "print_table", "study_app"]
+
+codebook_app = typer.Typer(help="Public facts about columns: draft a codebook, check it.", no_args_is_help=True)
+study_app = typer.Typer(help="What a study has spent, delivered and has left.", no_args_is_help=True)
+out = Console()
+
+
+@codebook_app.command()
+def draft(
+    data: Annotated[Path, typer.Argument(help="CSV (.gz), or a Parquet file or folder.")],
+    header: Annotated[
+        bool, typer.Option("--header", help="The first line of a CSV file holds names, not values.")
+    ] = False,
+    to: Annotated[Path | None, typer.Option("--out", help="File to write; standard output if not given.")] = None,
+) -> None:
+    """A codebook from names, and from declared types of Parquet; no value is looked at. Fill in the blanks."""
+    if not data.exists():
+        raise InputError(f"{data} does not exist.")
+    if to is not None and to.exists():
+        raise InputError(f"{to} exists; choose another --out.")
+    book = Codebook.draft(data, header=header)
+    if to is None:
+        print(book.to_toml(), end="")
+    else:
+        to.write_text(book.to_toml())
+        print(f"wrote {to}: {len(book.blanks)} of {len(book)} columns are for you to describe.")
+
+
+@codebook_app.command()
+def check(
+    book: Annotated[Path, typer.Argument(help="The codebook, a TOML file.")],
+    n: Annotated[int | None, typer.Option("--n", help="Rows; adds what each range costs.")] = None,
+    epsilon: Annotated[float, typer.Option()] = 1.0,
+    delta: Annotated[float, typer.Option()] = 1e-6,
+) -> None:
+    """What is missing, and what a loose range costs, from public numbers alone. Exit code 1 if there are blanks."""
+    found = Codebook.from_toml(book)
+    for line in found.check(n, epsilon=epsilon, delta=delta):
+        print(line)
+    raise typer.Exit(1 if found.blanks else 0)
+
+
+@study_app.command()
+def show(ledger: Annotated[str, typer.Argument(help="sqlite:///FILE#DATASET.")]) -> None:
+    """Every analysis with its share of the budget, what was spent and not delivered, and what is left."""
+    from .accounting.ledger import Ledger
+    from .study.journal import Journal
+
+    journal = Journal(Ledger(ledger))
+    print(f"{journal.ledger.dataset}: ({journal.total.epsilon:g}, {journal.total.delta:g}) in all")
+    for line in journal.lines():
+        print(line)
+    print(journal.remaining(journal.settings["analyses"]))
+
+
+@contextmanager
+def open_study(
+    data: Path,
+    codebook: Path,
+    *,
+    epsilon: float,
+    delta: float,
+    total: float | None,
+    ledger: str | None,
+    neighbours: str,
+    seed: int | None,
+    engine: str = "local",
+    scheduler: str | None = None,
+) -> Iterator[Any]:
+    """The study that a ledger holds, or a new one of ``total``, which is this analysis alone if nothing else is said."""
+    from .rows.sources import open_path
+    from .study import Study
+    from .study.journal import Journal
+
+    book, known = Codebook.from_toml(codebook), None if ledger is None else Journal.known_total(ledger)
+    whole = total or (epsilon if known is None else known.epsilon)
+    settings: dict[str, Any] = {"epsilon": whole, "delta": delta, "ledger": ledger, "neighbours": neighbours}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said by the caller, as sentences
+        if engine == "local":
+            yield Study(data, book, **settings, analyses=1, random_state=seed)
+            return
+        with open_path(data, engine, scheduler) as table:
+            yield Study(table, book, **settings, analyses=1, random_state=seed)
+
+
+def print_table(lines: list[list[str]]) -> None:
+    """A header and its rows."""
+    table = Table(*lines[0])
+    for line in lines[1:]:
+        table.add_row(*line)
+    out.print(table)

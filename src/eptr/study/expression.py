@@ -1,0 +1,263 @@
+"""Expressions of columns that a formula may hold: parsed by us, admitted from a list, never evaluated as Python.
+
+    number: a column, a constant, + - * / **, log, log2, log10, log1p, sqrt, exp, abs
+    truth:  number < number (and <= > >= == !=), column == "level", column in ["a", "b"], and, or, not
+
+Values are computed row by row; ranges follow from those of the columns.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codebook import Category, Codebook
+from ..errors import InputError
+from ..rows.ingest import label
+from .interval import Interval
+
+__all__ = ["FUNCTIONS", "Expression", "parse", "unquote"]
+
+Array = NDArray[np.float64]
+MOST_TEXT = 2_000
+_QUOTED = re.compile(r"`([^`]*)`")
+_COMPARE = {
+    ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater, ast.GtE: np.greater_equal, ast.Eq: np.equal,
+    ast.NotEq: np.not_equal,
+}  # fmt: skip
+# Name: how an array is mapped, and how a range is.
+FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Interval], Interval]]] = {
+    "log": (np.log, lambda x: x.log("log", math.log)),
+    "log2": (np.log2, lambda x: x.log("log2", math.log2)),
+    "log10": (np.log10, lambda x: x.log("log10", math.log10)),
+    "log1p": (np.log1p, lambda x: x.log("log1p", math.log1p, -1.0)),
+    "sqrt": (np.sqrt, Interval.sqrt),
+    "exp": (np.exp, Interval.exp),
+    "abs": (np.abs, Interval.abs),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A number, or a truth value as 0 or 1, for every row; NaN if a column that it needs is missing there."""
+
+    text: str
+    columns: tuple[str, ...]
+    range: Interval
+    truth: bool
+    evaluate: Callable[[Mapping[str, Any]], Any]
+    plain: bool = False  # a column as it is: what lies beyond its range is for the estimator to see and to count
+
+    def values(self, read: Mapping[str, Any]) -> Array:
+        """From columns that a codebook has read; at the edge of the range if rounding leads beyond. proof: clip"""
+        with np.errstate(all="ignore"):  # a warning would depend on private values
+            found = np.asarray(self.evaluate(read), dtype=float)
+            return found if self.plain else np.clip(found, self.range.low, self.range.high)
+
+
+def unquote(text: str, names: dict[str, str]) -> str:
+    """The text with every name in backticks replaced by an identifier, which ``names`` then knows."""
+    return _QUOTED.sub(lambda found: names.setdefault(found[1], f"_quoted{len(names)}_"), text)
+
+
+def parse(text: str, book: Codebook) -> Expression:
+    """The expression, or a sentence about what is not admitted."""
+    names: dict[str, str] = {}
+    tree = syntax(unquote(text, names))
+    return _Reader(book, {alias: name for name, alias in names.items()}).expression(text.strip(), tree)
+
+
+def syntax(text: str) -> ast.expr:
+    """Python's reading of a text, which is data here."""
+    if len(text) > MOST_TEXT:
+        raise InputError(f"a formula must not be longer than {MOST_TEXT} characters.")
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InputError(f"{_short(text)} is not an expression; check parentheses and operators.") from None
+
+
+class _Reader:
+    """One walk over a tree; what is not named here is refused."""
+
+    def __init__(self, book: Codebook, aliases: Mapping[str, str]) -> None:
+        self.book, self.aliases, self.columns = book, aliases, dict[str, None]()
+
+    def expression(self, text: str, tree: ast.expr) -> Expression:
+        try:
+            range_, evaluate, truth = self._any(tree)
+        except RecursionError:
+            raise InputError("the formula is nested too deeply; write it with fewer parentheses.") from None
+        used = tuple(self.columns)
+        if not used:
+            raise InputError(f"{_short(text)} holds no column.")
+        if isinstance(tree, ast.Name):
+            (name,) = used
+            return Expression(name, used, range_, False, lambda read: read[name], plain=True)
+        return Expression(text, used, range_, truth, evaluate)
+
+    def _any(self, node: ast.expr) -> tuple[Interval, Callable[[Any], Any], bool]:
+        if isinstance(node, (ast.Compare, ast.BoolOp)) or (
+            isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+        ):
+            evaluate = self._truth(node)
+            return Interval(0.0, 1.0), evaluate, True
+        return *self._number(node), False
+
+    def _number(self, node: ast.expr) -> tuple[Interval, Callable[[Any], Any]]:
+        if isinstance(node, ast.Constant):
+            value = _constant(node)
+            return Interval.point(value), lambda read: value
+        if isinstance(node, ast.Name):
+            return self._column(node.id)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+            inner, evaluate = self._number(node.operand)
+            if isinstance(node.op, ast.UAdd):
+                return inner, evaluate
+            return Interval(-inner.high, -inner.low), lambda read: -evaluate(read)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            return self._power(node)
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+            operate = _OPERATORS[type(node.op)]
+            (left, one), (right, two) = self._number(node.left), self._number(node.right)
+            return operate(left, right), lambda read: operate(one(read), two(read))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
+            if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
+                raise InputError(f"{node.func.id} takes one expression: {node.func.id}(column).")
+            mapped, ranged = FUNCTIONS[node.func.id]
+            inner, evaluate = self._number(node.args[0])
+            return ranged(inner), lambda read: mapped(evaluate(read))
+        raise InputError(
+            f"the formula may hold columns, numbers, + - * / **, comparisons and {', '.join(FUNCTIONS)}, and no {_named(node)}."
+        )
+
+    def _power(self, node: ast.BinOp) -> tuple[Interval, Callable[[Any], Any]]:
+        if not isinstance(node.right, ast.Constant):
+            raise InputError("a power must be a number, such as age ** 2.")
+        power, (inner, evaluate) = _constant(node.right), self._number(node.left)
+        if power == int(power):  # products, which round the same everywhere
+            return inner**power, lambda read: _whole_power(evaluate(read), int(power))
+        return inner**power, lambda read: np.power(evaluate(read), power)
+
+    def _column(self, identifier: str) -> tuple[Interval, Callable[[Any], Any]]:
+        name = self._named(identifier)
+        kind = self.book.usable(name)
+        if not kind.numeric:
+            raise InputError(
+                f"{name!r} is a Category, not a number; write it as a term of its own, or {name} == 'level'."
+            )
+        low, high = kind.range
+        return Interval(low, high), lambda read: np.clip(read[name], low, high)
+
+    def _named(self, identifier: str) -> str:
+        name = self.aliases.get(identifier, identifier)
+        self.book.usable(name)
+        self.columns[name] = None
+        return name
+
+    def _truth(self, node: ast.expr) -> Callable[[Any], Any]:
+        """1, 0, or NaN where a column is missing."""
+        if isinstance(node, ast.BoolOp):
+            parts = [self._truth(value) for value in node.values]
+            join = np.minimum if isinstance(node.op, ast.And) else np.maximum  # both pass NaN on
+            return lambda read: join.reduce([part(read) for part in parts])
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            inner = self._truth(node.operand)
+            return lambda read: 1.0 - inner(read)
+        if not isinstance(node, ast.Compare):
+            raise InputError("a condition compares columns, such as age >= 65 or sex == 'F', joined by and, or, not.")
+        sides = [node.left, *node.comparators]
+        pairs = zip(sides[:-1], node.ops, sides[1:], strict=True)
+        links = [self._comparison(left, op, right) for left, op, right in pairs]
+        return lambda read: np.minimum.reduce([link(read) for link in links])
+
+    def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Callable[[Any], Any]:
+        found = self._of_levels(left, op, right)
+        if found is not None:
+            return found
+        if type(op) not in _COMPARE:
+            raise InputError(
+                "a condition may use < <= > >= == != between numbers, and == != in between a column and levels."
+            )
+        compare = _COMPARE[type(op)]
+        (_, one), (_, two) = self._number(left), self._number(right)
+
+        def compared(read: Any) -> Any:
+            a, b = one(read), two(read)
+            return np.where(np.isnan(a) | np.isnan(b), np.nan, compare(a, b))
+
+        return compared
+
+    def _of_levels(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Callable[[Any], Any] | None:
+        """A column of categories and levels of it."""
+        name = self.aliases.get(left.id, left.id) if isinstance(left, ast.Name) else ""
+        kind = self.book.columns.get(name)
+        if not isinstance(kind, Category):
+            return None
+        listed = (
+            right.elts if isinstance(right, (ast.List, ast.Tuple)) and isinstance(op, (ast.In, ast.NotIn)) else [right]
+        )
+        if not isinstance(op, (ast.Eq, ast.NotEq, ast.In, ast.NotIn)) or not all(
+            isinstance(v, ast.Constant) for v in listed
+        ):
+            raise InputError(
+                f"{name!r} is a Category: compare it with levels, {name} == 'level' or {name} in ['a', 'b']."
+            )
+        keys = [label(level) for level in kind.levels]
+        extra = {text: k for k, text in enumerate(kind.shown) if k >= len(keys)}
+        codes = []
+        for value in (v.value for v in listed):  # type: ignore[attr-defined]
+            place = keys.index(label(value)) if label(value) in keys else extra.get(value)
+            if place is None:
+                raise InputError(f"a condition compares {name!r} with a level that the codebook does not declare.")
+            codes.append(place)
+        self.columns[name] = None
+        wanted = isinstance(op, (ast.Eq, ast.In))
+        return lambda read: np.where(read[name] < 0, np.nan, np.isin(read[name], codes) == wanted)
+
+
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b,
+}
+
+
+def _whole_power(value: Any, power: int) -> Any:
+    found = np.ones_like(value)
+    for _ in range(power):
+        found = found * value
+    return found
+
+
+def _constant(node: ast.Constant) -> float:
+    try:
+        value = float(node.value) if type(node.value) in (int, float) else math.nan  # type: ignore[arg-type]
+    except OverflowError:
+        value = math.inf
+    if not abs(value) <= 1e100:
+        raise InputError(
+            "constants in a formula must be numbers of at most 1e100; levels stand in comparisons with a Category."
+        )
+    return value
+
+
+def _named(node: ast.AST) -> str:
+    if isinstance(node, ast.Call):
+        return f"{_short(ast.unparse(node.func))}()"
+    words = {"Attribute": "dots in names (write `a.b` in backticks)", "Subscript": "brackets", "Lambda": "lambda"}
+    return words.get(type(node).__name__, type(node).__name__)
+
+
+def _short(text: str) -> str:
+    """A part of a formula, which is public, without flooding the message."""
+    text = " ".join(text.split())
+    return repr(text if len(text) <= 40 else f"{text[:37]}...")

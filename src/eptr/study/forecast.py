@@ -1,0 +1,94 @@
+"""What a study's regression will be able to tell, before any row is read: widths of intervals, and what they would cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scipy.stats import norm
+
+from ..errors import InputError, positive, probability
+from .formula import Levels
+from .journal import Journal
+from .models import Model
+
+__all__ = ["Forecast", "forecast"]
+
+_LEAST, _MOST = 1e-3, 64.0  # epsilons that are tried
+_STEPS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Widths of intervals by term, at the share and epsilon of the plan; ``buys`` is the epsilon that a wish would take."""
+
+    widths: dict[str, float]
+    share: float
+    epsilon: float
+    level: float
+    wished: bool = False
+    buys: float = math.nan
+
+    def __str__(self) -> str:
+        size = max(map(len, self.widths))
+        lines = [
+            f"{self.share:.1%} of the budget, epsilon {self.epsilon:.3g}; {self.level:.0%} intervals will be about so wide:"
+        ]
+        for name, width in self.widths.items():
+            lines.append(f"  {name:<{size}}  {'too few rows to say' if math.isinf(width) else f'{width:.3g}'}")
+        if self.wished:
+            found = (
+                "no epsilon: more rows would" if math.isinf(self.buys) else f"epsilon {self.buys:.2g} for this analysis"
+            )
+            lines.append(f"The wished width takes {found}.")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def forecast(
+    model: Model, n: int, journal: Journal, share: float, width: Any, level: float, settings: dict[str, Any]
+) -> Forecast:
+    """From fits to simulated rows in the declared ranges, with levels of equal sizes."""
+    names = [column.name for column in model.x] + (["Intercept"] if model.settings["fit_intercept"] else [])
+    shares = {j: 1.0 / _sizes(column) for j, column in enumerate(model.x) if _sizes(column) > 1}
+    reach = 2.0 * float(norm.isf((1.0 - probability("level", level)) / 2.0))
+
+    def widths(epsilon: float) -> dict[str, float]:
+        planned = model.make(epsilon=epsilon, delta=journal.total.delta, **settings)
+        errors = planned.plan(n, len(model.x), shares=shares).standard_errors
+        return {
+            name: reach * error * math.sqrt(settings["rows_per_person"])
+            for name, error in zip(names, errors, strict=True)
+        }
+
+    epsilon = journal.epsilon(share)
+    found = Forecast(widths(epsilon), share, epsilon, level)
+    if width is None:
+        return found
+    wished = dict.fromkeys(names, positive("width", width)) if not isinstance(width, Mapping) else dict(width)
+    if unknown := [name for name in wished if name not in names]:
+        raise InputError(
+            f"width names {len(unknown)} terms that the formula does not have; its terms are {', '.join(names)}."
+        )
+
+    def enough(epsilon: float) -> bool:
+        have = widths(epsilon)
+        return all(have[name] <= positive("width", wish) for name, wish in wished.items())
+
+    buys = math.inf
+    if enough(_MOST):
+        low, high = math.log(_LEAST), math.log(_MOST)
+        for _ in range(_STEPS):
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if enough(math.exp(middle)) else (middle, high)
+        buys = math.exp(high)
+    return Forecast(found.widths, share, epsilon, level, True, buys)
+
+
+def _sizes(column: Any) -> int:
+    """How many cells of levels a column of zeros and ones is one of; 1 for numbers."""
+    levels = [f for f, _ in column.parts if isinstance(f, Levels)]
+    return math.prod(len(f.names) for f in levels) if len(levels) == len(column.parts) else 1

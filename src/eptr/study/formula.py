@@ -1,0 +1,413 @@
+"""R's formulas: every factor is read and admitted here; formulaic sees placeholders alone, on a table without rows.
+
+    outcome ~ a + b:c + d*e - 1 + I(a**2) + log(a) + C(g, Treatment("x")) + poly(a, 3)
+
+formulaic does the algebra of terms and decides which levels a term shows; what a column is, and its range, is computed here.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+from operator import mul
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codebook import Category, Codebook
+from ..errors import InputError
+from ..estimators.ranges import one_range
+from .expression import FUNCTIONS, MOST_TEXT, Expression, parse, syntax, unquote
+from .interval import Interval
+
+__all__ = ["Column", "Design", "Formula", "Levels", "design", "levels_of", "outcome_of", "read_formula"]
+
+Array = NDArray[np.float64]
+MOST_COLUMNS = 2_000
+_MOST_DEGREE, _MOST_WHOLE = 10, 100
+_TOKEN = re.compile(r"\s*(?:(?P<quoted>`[^`]*`)|(?P<name>[^\W\d]\w*)|(?P<number>\d+)|(?P<operator>\*\*|[-+:*/^()~.]))")
+# Transforms that learn from rows, and what to write instead.
+LEARNS = (
+    dict.fromkeys(
+        ("scale", "center", "standardize", "rescale", "zscore"),
+        "fits centre and scale columns by themselves: leave it out",
+    )
+    | dict.fromkeys(
+        ("bs", "cr", "cs", "cc", "ns", "te", "basis_spline", "cubic_spline"),
+        "write poly(column, 3), or study.smooth with s(column)",
+    )
+    | {"lag": "rows have no order here: leave it out", "hashed": "declare the levels in the codebook: Category([...])"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """A factor of categories: a level for every position, in the order that contrasts take them."""
+
+    text: str
+    column: str
+    names: tuple[str, ...]
+    codes: tuple[int, ...]  # what the reader of the column calls them
+    whole: bool = False  # whole numbers stand as levels; what lies beyond is moved to the edge
+    of: Expression | None = None  # instead of a column: a truth value
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,) if self.of is None else self.of.columns
+
+    @property
+    def called(self) -> tuple[Any, ...]:
+        """What a statistic calls the levels."""
+        return self.codes if self.whole else self.names
+
+    def positions(self, read: Mapping[str, Any]) -> Array:
+        """Of the level that each row has; NaN where it has none."""
+        values = self._values(read)
+        known, place = ~np.isnan(values), np.argsort(self.codes).astype(float)  # codes are consecutive
+        return np.where(known, place[np.where(known, values - min(self.codes), 0.0).astype(np.int64)], np.nan)
+
+    def indicator(self, position: int, read: Mapping[str, Any]) -> Array:
+        """1 where a row has the level, 0 where it has another."""
+        values = self._values(read)
+        return np.where(np.isnan(values), np.nan, values == self.codes[position])
+
+    def _values(self, read: Mapping[str, Any]) -> Array:
+        values = read[self.column] if self.of is None else self.of.values(read)
+        if self.whole:
+            return np.asarray(np.rint(np.clip(values, min(self.codes), max(self.codes))))
+        return np.where(values < 0, np.nan, values)
+
+
+Factor = Expression | Levels
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the design: a product of factors, of which those of categories stand for one level each."""
+
+    name: str
+    parts: tuple[tuple[Factor, int], ...]  # a position among the levels; -1 for a number
+
+    @property
+    def range(self) -> Interval:
+        """By interval arithmetic, rounded outwards."""
+        ends = [Interval(0.0, 1.0) if isinstance(f, Levels) else f.range for f, _ in self.parts]
+        return reduce(mul, ends)
+
+    def values(self, read: Mapping[str, Any]) -> Array:
+        found = [f.indicator(k, read) if isinstance(f, Levels) else f.values(read) for f, k in self.parts]
+        return found[0] if len(found) == 1 else np.clip(reduce(mul, found), self.range.low, self.range.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """The columns of a model: names, ranges and how a row gives them; nothing was learned."""
+
+    columns: tuple[Column, ...]
+    intercept: bool
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    @property
+    def ranges(self) -> list[tuple[float, float]]:
+        return [(column.range.low, column.range.high) for column in self.columns]
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Columns of the table."""
+        return tuple(dict.fromkeys(name for c in self.columns for f, _ in c.parts for name in f.columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """Both sides, read: the outcome as text, and what is left of the right side when factors are placeholders."""
+
+    outcome: str
+    right: str
+    factors: tuple[Factor, ...]
+    smooths: tuple[tuple[str, ...], ...] = ()
+
+
+def read_formula(text: Any, book: Codebook, *, smooth: bool = False) -> Formula:
+    """Every factor admitted, or a sentence; ``smooth`` admits s(column)."""
+    if not isinstance(text, str) or text.count("~") != 1:
+        raise InputError("formula must be text such as 'wage ~ age + sex', with one ~.")
+    if len(text) > MOST_TEXT:
+        raise InputError(f"formula must not be longer than {MOST_TEXT} characters.")
+    outcome, right = (side.strip() for side in text.split("~"))
+    if not outcome or not right:
+        raise InputError("formula must have an outcome before the ~ and terms after it, such as 'wage ~ age + sex'.")
+    reader = _Right(book, outcome, smooth)
+    return Formula(outcome, reader.read(right), tuple(reader.factors.values()), tuple(reader.smooths))
+
+
+def outcome_of(text: str, book: Codebook) -> Factor:
+    """The left side: a number, or the levels of a category."""
+    names: dict[str, str] = {}
+    tree = syntax(unquote(text, names))
+    known = {alias: name for name, alias in names.items()}
+    if (
+        isinstance(tree, ast.Call)
+        and isinstance(tree.func, ast.Name)
+        and tree.func.id in ("I", "C")
+        and len(tree.args) == 1
+    ):
+        inner = ast.unparse(tree.args[0])
+        return outcome_of(re.sub(r"_quoted\d+_", lambda found: f"`{known.get(found[0], found[0])}`", inner), book)
+    if isinstance(tree, ast.Name):
+        name = known.get(tree.id, tree.id)
+        kind = book.usable(name)
+        if isinstance(kind, Category):
+            return levels_of(name, book)
+    return parse(text, book)
+
+
+def levels_of(name: str, book: Codebook, text: str = "") -> Levels:
+    """A column as levels: of a Category, of a Flag, or whole numbers of a short range."""
+    kind = book.usable(name)
+    if isinstance(kind, Category):
+        return Levels(text or name, name, kind.shown, tuple(range(len(kind.shown))))
+    low, high = kind.range
+    if not kind.integer or kind.kind == "date" or high - low > _MOST_WHOLE:
+        raise InputError(
+            f"{name!r} has no levels: it must be a Category, a Flag, or Number(low, high, integer=True) with at most "
+            f"{_MOST_WHOLE} values."
+        )
+    whole = range(math.ceil(low), math.floor(high) + 1)
+    return Levels(text or name, name, tuple(map(str, whole)), tuple(whole), whole=True)
+
+
+class _Right:
+    """The right side, token by token."""
+
+    def __init__(self, book: Codebook, outcome: str, smooth: bool) -> None:
+        self.book, self.outcome, self.smooth = book, outcome, smooth
+        self.factors: dict[str, Factor] = {}
+        self.smooths: list[tuple[str, ...]] = []
+
+    def read(self, text: str) -> str:
+        found, place = [], 0
+        while place < len(text):
+            token = _TOKEN.match(text, place)
+            if token is None:
+                if not text[place:].strip():
+                    break
+                raise InputError(
+                    "terms are joined by + - : * / ^ and parentheses; the formula holds something else after "
+                    f"{place} characters of its right side. Put comparisons into I(...), odd names into `backticks`."
+                )
+            place = token.end()
+            if token["name"] and text[place : place + 1] == "(":
+                end = _closing(text, place)
+                found.append(self._call(token["name"], text[place + 1 : end]))
+                place = end + 1
+            elif token["name"] or token["quoted"]:
+                found.append(self._column(token["name"] or token["quoted"][1:-1]))
+            elif token["number"]:
+                if int(token["number"][:6]) > 1 and not (found and found[-1] in ("**", "^")):
+                    raise InputError("numbers among terms are 0 and 1, for the intercept; constants stand in I(...).")
+                if int(token["number"][:6]) > _MOST_DEGREE:
+                    raise InputError(f"terms may be crossed at most {_MOST_DEGREE} times.")
+                found.append(token["number"])
+            elif token["operator"] == ".":
+                found.append(self._all())
+            else:
+                found.append(token["operator"])
+        return " ".join(found)
+
+    def _column(self, name: str) -> str:
+        if isinstance(self.book.usable(name), Category):
+            return self._factor(levels_of(name, self.book))
+        return self._factor(parse(f"`{name}`", self.book))
+
+    def _all(self) -> str:
+        """Every column that is not in the outcome and may be used."""
+        used = set(outcome_of(self.outcome, self.book).columns)
+        names = [n for n, kind in self.book.columns.items() if n not in used and not kind.blank and kind.kind != "text"]
+        return f"({' + '.join(map(self._column, names))})" if names else "0"
+
+    def _call(self, function: str, inside: str) -> str:
+        if function in LEARNS:
+            raise InputError(f"{function}() learns from the rows, which would not be private; {LEARNS[function]}.")
+        if function == "I":
+            return self._factor(parse(inside, self.book), f"I({_spaced(inside)})")
+        if function in FUNCTIONS:
+            return self._factor(parse(f"{function}({inside})", self.book), f"{function}({_spaced(inside)})")
+        names: dict[str, str] = {}
+        call = syntax(unquote(f"f({inside})", names))
+        assert isinstance(call, ast.Call)
+        arguments = {"C": self._levels, "poly": self._polynomial, "s": self._smooth}.get(function)
+        if arguments is None:
+            raise InputError(
+                f"{function}() is not among what a formula may hold: I, C, poly, s (study.smooth), {', '.join(FUNCTIONS)}."
+            )
+        known = {alias: name for name, alias in names.items()}
+        columns = [known.get(v.id, v.id) for v in call.args if isinstance(v, ast.Name)]
+        return arguments(f"{function}({_spaced(inside)})", columns, call)
+
+    def _levels(self, text: str, columns: list[str], call: ast.Call) -> str:
+        """C(column), C(column, Treatment("reference"))."""
+        if (
+            len(columns) != 1
+            or not call.args
+            or not isinstance(call.args[0], ast.Name)
+            or len(call.args) > 2
+            or call.keywords
+        ):
+            raise InputError("C takes a column and perhaps its reference: C(region), C(region, Treatment('north')).")
+        factor = levels_of(columns[0], self.book, text)
+        if len(call.args) == 2:
+            factor = _with_reference(factor, call.args[1])
+        return self._factor(factor)
+
+    def _polynomial(self, text: str, columns: list[str], call: ast.Call) -> str:
+        """poly(column, degree): Legendre's polynomials on the declared range, in [-1, 1] there."""
+        degree = [v.value for v in (*call.args[1:], *(k.value for k in call.keywords)) if isinstance(v, ast.Constant)]
+        keys = [k.arg for k in call.keywords]
+        if len(columns) != 1 or len(degree) != 1 or len(call.args) + len(keys) != 2 or keys not in ([], ["degree"]):
+            raise InputError("poly takes a column and a degree: poly(age, 3).")
+        if type(degree[0]) is not int or not 1 <= degree[0] <= _MOST_DEGREE:
+            raise InputError(f"the degree of poly must be a whole number from 1 to {_MOST_DEGREE}.")
+        inner = parse(f"`{columns[0]}`", self.book)
+        parts = [_legendre(f"{text}[{k}]", inner, k) for k in range(1, degree[0] + 1)]
+        return f"({' + '.join(map(self._factor, parts))})"
+
+    def _smooth(self, text: str, columns: list[str], call: ast.Call) -> str:
+        if not self.smooth:
+            raise InputError("s() is for study.smooth; in other models write poly(column, 3).")
+        if not columns or len(columns) != len(call.args) or call.keywords or len(columns) > 2:
+            raise InputError("s takes one column, or two: s(age), s(age, wage).")
+        for name in columns:
+            if not self.book.usable(name).numeric:
+                raise InputError(f"s({name}) needs a number; a Category is a term of its own: + {name}.")
+        self.smooths.append(tuple(columns))
+        return "0"
+
+    def _factor(self, factor: Factor, text: str = "") -> str:
+        """The placeholder of a factor; the same factor has the same one."""
+        if text:
+            factor = Expression(text, factor.columns, factor.range, factor.truth, factor.evaluate)  # type: ignore[union-attr]
+        if factor.text not in self.factors:
+            self.factors[factor.text] = factor
+        return f"v{list(self.factors).index(factor.text)}"
+
+
+def design(formula: Formula) -> Design:
+    """The columns of the right side, from a table without rows."""
+    try:
+        import pandas
+        from formulaic import Formula as Algebra
+    except ModuleNotFoundError:
+        raise InputError("formulas need formulaic and pandas; install them with: pip install 'eptr[study]'.") from None
+    if formula.smooths:
+        raise InputError("s() is for study.smooth; in other models write poly(column, 3).")
+    levels = {f"v{k}": f for k, f in enumerate(formula.factors)}
+    empty = {
+        name: pandas.Categorical([], categories=range(len(f.names)))
+        if isinstance(f, Levels)
+        else pandas.Series(dtype=float)
+        for name, f in levels.items()
+    }
+    fault = "the right side is not a sum of terms; check operators and parentheses"
+    try:
+        spec = Algebra(formula.right).get_model_matrix(pandas.DataFrame(empty), context={}).model_spec
+        learned, structure = spec.transform_state, spec.structure
+    except Exception as error:  # of another library, about placeholders alone
+        raise InputError(f"{fault} ({type(error).__name__}).") from None
+    if learned:
+        raise InputError("the formula would learn from the rows; this is a fault of eptr, please report it.")
+    columns = [column for term in structure for scoped in term.scoped_terms for column in _columns(scoped, levels)]
+    named = tuple(column for column in columns if column.parts)
+    for column in named:
+        one_range(
+            f"the range of {column.name}, which follows from the codebook,", (column.range.low, column.range.high)
+        )
+    if len(named) > MOST_COLUMNS:
+        raise InputError(f"the formula has {len(named)} columns; at most {MOST_COLUMNS} are fitted.")
+    if not named:
+        raise InputError("formula must have a term after the ~ besides the intercept; study.mean gives a mean alone.")
+    return Design(named, len(named) < len(columns))
+
+
+def _columns(scoped: Any, levels: Mapping[str, Factor]) -> Iterator[Column]:
+    """Products of factors, every level of one with every level of the others; the first level is left out if ``reduced``."""
+    choices: list[list[tuple[Factor, int, str]]] = []
+    for part in scoped.factors:
+        factor = levels[part.factor.expr]
+        if isinstance(factor, Levels):
+            first, mark = int(part.reduced), "T." if part.reduced else ""
+            choices.append(
+                [(factor, k, f"{factor.text}[{mark}{factor.names[k]}]") for k in range(first, len(factor.names))]
+            )
+        else:
+            choices.append([(factor, -1, factor.text)])
+    for chosen in product(*reversed(choices)):
+        parts = chosen[::-1]
+        yield Column(":".join(name for *_, name in parts), tuple((factor, k) for factor, k, _ in parts))
+
+
+def _with_reference(factor: Levels, node: ast.expr) -> Levels:
+    value = node.args[0] if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords else None
+    if isinstance(node, ast.Call) and not node.args and [k.arg for k in node.keywords] == ["reference"]:
+        value = node.keywords[0].value
+    treated = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Treatment"
+    if not treated or not isinstance(value, ast.Constant):
+        raise InputError("the second argument of C is its reference: C(region, Treatment('north')).")
+    if str(value.value) not in factor.names:
+        raise InputError(f"the reference of C({factor.column}) is not a level that the codebook declares.")
+    first = factor.names.index(str(value.value))
+    order = [first, *(k for k in range(len(factor.names)) if k != first)]
+    return Levels(
+        factor.text,
+        factor.column,
+        tuple(factor.names[k] for k in order),
+        tuple(factor.codes[k] for k in order),
+        factor.whole,
+    )
+
+
+def _legendre(text: str, inner: Expression, degree: int) -> Expression:
+    """P_degree of the column, with its range moved to [-1, 1]."""
+    low, high = inner.range.low, inner.range.high
+
+    def evaluate(read: Mapping[str, Any]) -> Any:
+        x = np.clip((np.clip(inner.evaluate(read), low, high) - 0.5 * (low + high)) / (0.5 * (high - low)), -1.0, 1.0)
+        before, found = np.ones_like(x), x
+        for k in range(1, degree):
+            before, found = found, ((2 * k + 1) * x * found - k * before) / (k + 1)
+        return found
+
+    return Expression(text, inner.columns, Interval(-1.0, 1.0), False, evaluate)
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the parenthesis at ``start`` is closed; quotes and backticks are skipped."""
+    depth, quote = 0, ""
+    for place in range(start, len(text)):
+        char = text[place]
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"`":
+            quote = char
+        elif char in "()":
+            depth += 1 if char == "(" else -1
+            if depth == 0:
+                return place
+    raise InputError("the formula has a parenthesis or a quotation mark that is not closed.")
+
+
+def _spaced(text: str) -> str:
+    """As Python would write it, so that two ways of writing a factor are one."""
+    names: dict[str, str] = {}
+    plain = ast.unparse(syntax(f"f({unquote(text, names)})"))[2:-1]
+    for name, alias in names.items():
+        plain = plain.replace(alias, name)
+    return plain

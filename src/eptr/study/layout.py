@@ -1,0 +1,240 @@
+"""What columns of a codebook become for an analysis, row by row, on every engine.  Proof: layout.md."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codebook import Category, Codebook, Flag, Number
+from ..errors import InputError
+from ..rows.arrow import open_arrow
+from ..rows.dask import DaskTable
+from ..rows.engine import Engine
+from ..rows.labels import sorted_labels
+from ..rows.memory import MemoryRows
+from ..rows.spark import SparkTable
+from ..rows.table import Table, TableRows, cache_blocks, number_column, plain_column
+from ..rows.text_file import is_csv, read_csv
+from .expression import Expression
+from .formula import Column, Levels
+
+__all__ = ["Data", "Labelled", "Layout", "open_data"]
+
+Array = NDArray[np.float64]
+KEPT = "(kept)"  # which rows of a person count; a column that `people.py` adds
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A target of labels: the level of one column, or the cell of several; codes are positions in sorted label sets."""
+
+    levels: tuple[Levels, ...]
+    classes: NDArray[Any]
+    places: tuple[NDArray[np.int64], ...]  # where the levels of every column stand in sorted order
+
+    @classmethod
+    def of(cls, levels: Levels, names: Any = None) -> Labelled:
+        """``names``: what the levels are called, if not as the codebook shows them."""
+        called = levels.names if names is None else names
+        return cls((levels,), sorted_labels(called), (_sorted_places(called),))
+
+    @classmethod
+    def cells(cls, axes: Mapping[str, Any]) -> Labelled:
+        """Of a table: numbers stand for the combinations of levels."""
+        count = int(np.prod([len(axis.names) for axis in axes.values()]))
+        return cls(tuple(axes.values()), np.arange(count), tuple(_sorted_places(axis.called) for axis in axes.values()))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(name for axis in self.levels for name in axis.columns)
+
+    def codes(self, read: Mapping[str, Any]) -> NDArray[np.int64]:
+        """-1 for a row without a level."""
+        found = [axis.positions(read) for axis in self.levels]
+        known = ~np.isnan(np.sum(found, axis=0))
+        places = [
+            order[np.where(known, place, 0).astype(np.int64)] for order, place in zip(self.places, found, strict=True)
+        ]
+        cells = np.ravel_multi_index(places, tuple(len(axis.names) for axis in self.levels))
+        return np.where(known, cells, -1)
+
+
+def _sorted_places(names: Any) -> NDArray[np.int64]:
+    order = sorted_labels(names).tolist()
+    return np.array([order.index(name) for name in names])
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns of x, the target if there is one, and the condition that rows must meet to count. proof: layout"""
+
+    book: Codebook
+    x: tuple[Column, ...]
+    y: Expression | Labelled | None = None
+    where: Expression | None = None
+    kept: bool = False
+
+    @property
+    def columns(self) -> list[str]:
+        parts = [f for column in self.x for f, _ in column.parts]
+        used = [name for part in (*parts, self.y, self.where) if part is not None for name in part.columns]
+        return [*dict.fromkeys(used), *([KEPT] if self.kept else [])]
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.x]
+
+    @property
+    def n_features(self) -> int:
+        return max(1, len(self.x))
+
+    @property
+    def target(self) -> str | None:
+        return None if self.y is None else "outcome"
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        return self.y.classes if isinstance(self.y, Labelled) else None
+
+    def encode(self, read: Mapping[str, Any], n: int) -> tuple[Array, NDArray[Any] | None]:
+        """x and y of rows that the codebook has read; NaN in x for a row that does not count. proof: layout"""
+        x = np.empty((n, self.n_features))
+        x[:, 0] = 0.0
+        for j, column in enumerate(self.x):
+            x[:, j] = column.values(read)
+        if self.where is not None:
+            x[self.where.values(read) != 1.0] = np.nan
+        if self.kept:
+            x[read[KEPT] != 1.0] = np.nan
+        if self.y is None:
+            return x, None
+        return x, self.y.codes(read) if isinstance(self.y, Labelled) else self.y.values(read)
+
+    def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
+        """As a pass over a table wants them."""
+        for part in cache_blocks(batch.num_rows, self.n_features):
+            piece = batch.slice(part.start, part.stop - part.start)
+            x, y = self.encode({name: self._column(piece, name) for name in self.columns}, piece.num_rows)
+            yield x, np.zeros(len(x)) if y is None else y
+
+    def _column(self, batch: Any, name: str) -> Any:
+        if name == KEPT:
+            return number_column(batch, name)
+        kind = self.book[name]
+        if isinstance(kind, Number):
+            return self.book.read(name, number_column(batch, name))
+        column = plain_column(batch, name)
+        if isinstance(kind, (Category, Flag)) and str(getattr(column, "type", "")) in ("string", "large_string"):
+            found = column.dictionary_encode()  # each different text is read once
+            codes = self.book.read(name, [*found.dictionary.to_pylist(), None])
+            return codes[np.asarray(found.indices.fill_null(len(codes) - 1).to_numpy(zero_copy_only=False))]
+        return self.book.read(name, column)
+
+
+class Data(Protocol):
+    """A table with named columns, wherever it lives."""
+
+    columns: list[str]
+    n: int
+    where: str  # what messages call it
+
+    def rows(self, layout: Layout) -> Engine:
+        """The rows as an analysis sees them; those outside the domain are dropped, inside the guarantee."""
+
+    def table(self, columns: list[str]) -> Any:
+        """For predictions: pieces of encoded columns, in order."""
+
+
+class Frame:
+    """Columns in memory; each is read once."""
+
+    def __init__(self, columns: Mapping[str, Any], where: str = "data") -> None:
+        self.source, self.where, self.columns = columns, where, list(columns)
+        lengths = {len(columns[name]) for name in self.columns}
+        if len(lengths) != 1 or not max(lengths):
+            raise InputError("data must have columns of one length, with at least one row.")
+        self.n = lengths.pop()
+        self._read: dict[tuple[str, Any], Any] = {}
+
+    def read(self, book: Codebook, names: Iterable[str]) -> dict[str, Any]:
+        found = {}
+        for name in names:
+            kind = None if name == KEPT else book[name]
+            if (name, kind) not in self._read:
+                column = self.source[name]
+                self._read[name, kind] = np.asarray(column) if kind is None else book.read(name, column)
+            found[name] = self._read[name, kind]
+        return found
+
+    def rows(self, layout: Layout) -> Engine:
+        x, y = layout.encode(self.read(layout.book, layout.columns), self.n)
+        rows = MemoryRows(x, y, layout.classes, drop_invalid=True)
+        rows.names = layout.names or None
+        return rows
+
+    def encoded(self, layout: Layout) -> Array:
+        return layout.encode(self.read(layout.book, layout.columns), self.n)[0]
+
+
+class Pieces:
+    """A table that an engine reads in pieces; its rows are counted once."""
+
+    def __init__(self, table: Table, where: str = "data") -> None:
+        self.table, self.where, self.columns, self.n = table, where, table.columns, table.count()
+        if self.n == 0:
+            raise InputError("data has no rows.")
+
+    def count(self) -> int:
+        return self.n
+
+    def reduce(self, task: Any, add: Any, columns: list[str]) -> Any:
+        return self.table.reduce(task, add, columns)
+
+    def rows(self, layout: Layout) -> Engine:
+        rows = TableRows(self, layout, drop_invalid=True)
+        rows.names = layout.names or None
+        return rows
+
+    def encoded(self, layout: Layout) -> Array:
+        def of(batches: Iterable[Any]) -> list[Array]:
+            return [x for batch in batches for x, _ in layout.blocks(batch)]
+
+        return np.concatenate(self.table.reduce(of, lambda a, b: a + b, layout.columns))
+
+
+def open_data(data: Any) -> Frame | Pieces:
+    """A data frame, a dict of columns, a CSV or Parquet path, or what Arrow, Dask or Spark have."""
+    if isinstance(data, (Frame, Pieces)):
+        return data
+    if isinstance(data, (str, os.PathLike)):
+        path = Path(data)
+        if is_csv(path):
+            return Frame(read_csv(path), path.name)
+        if not path.exists():
+            raise InputError(f"{path} does not exist.")
+        return Pieces(open_arrow(path), path.name)
+    root = type(data).__module__.partition(".")[0]
+    if root in ("dask", "dask_expr"):
+        return Pieces(DaskTable(data))
+    if root == "pyspark":
+        return Pieces(SparkTable(data))
+    if root == "eptr":  # a table that somebody has opened
+        return Pieces(data)
+    if isinstance(data, Mapping):
+        return Frame(data)
+    if root == "pandas" and hasattr(data, "columns"):
+        if len(set(data.columns)) != data.shape[1]:
+            raise InputError("data must have columns of different names.")
+        return Frame({name: data[name] for name in data.columns})
+    if root == "pyarrow" or hasattr(data, "__arrow_c_stream__"):
+        return Pieces(open_arrow(data))
+    raise InputError(
+        "data must have named columns: a data frame, a dict of columns, a CSV or Parquet path, or what Arrow, "
+        "Dask or Spark have."
+    )

@@ -1,0 +1,68 @@
+"""At most so many rows of one person count, chosen inside the guarantee.  Proof: people.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, no_column
+from ..rows.dask import DaskTable
+from ..rows.ingest import column_values, label
+from ..rows.spark import SparkTable
+from .layout import KEPT, Frame, Pieces
+
+__all__ = ["bounded"]
+
+
+def bounded(data: Frame | Pieces, person: str, rows_each: int) -> Frame | Pieces:
+    """The same table with a column that says which rows count. proof: kept"""
+    if person not in data.columns:
+        raise InputError(no_column(f"person={person!r}", len(data.columns), data.where))
+    if isinstance(data, Frame):
+        kept = _first(data.source[person], rows_each)
+        return Frame({**{name: data.source[name] for name in data.columns}, KEPT: kept}, data.where)
+    if isinstance(data.table, DaskTable):
+        return Pieces(DaskTable(_on_dask(data.table.frame, person, rows_each)), data.where)
+    if isinstance(data.table, SparkTable):
+        return Pieces(SparkTable(_on_spark(data.table.frame, person, rows_each)), data.where)
+    return bounded(_in_memory(data), person, rows_each)
+
+
+def _first(identifiers: Any, rows_each: int) -> NDArray[np.float64]:
+    """1 for the first rows of every person, 0 for others and for those without an identifier."""
+    keys = [label(value) for value in column_values(identifiers)]
+    seen: dict[Any, int] = {}
+    kept = np.zeros(len(keys))
+    for place, key in enumerate(keys):
+        if key is not None:
+            seen[key] = seen.get(key, 0) + 1
+            kept[place] = seen[key] <= rows_each
+    return kept
+
+
+def _on_dask(frame: Any, person: str, rows_each: int) -> Any:
+    def marked(part: Any) -> Any:
+        return part.assign(**{KEPT: _first(part[person], rows_each)})
+
+    together = frame.shuffle(on=person)  # all rows of a person in one partition
+    return together.map_partitions(marked, meta=marked(frame._meta))
+
+
+def _on_spark(frame: Any, person: str, rows_each: int) -> Any:
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    column = F.col("`" + person.replace("`", "``") + "`")
+    place = F.row_number().over(Window.partitionBy(column).orderBy(F.monotonically_increasing_id()))
+    return frame.withColumn(KEPT, F.when(column.isNull(), 0.0).otherwise((place <= rows_each).cast("double")))
+
+
+def _in_memory(data: Pieces) -> Frame:
+    """Files and queries: one person's rows may be anywhere in them."""
+    import pyarrow as pa
+
+    batches = data.table.reduce(list, lambda a, b: a + b, data.columns)
+    table = pa.Table.from_batches(batches)
+    return Frame({name: table[name] for name in data.columns}, data.where)

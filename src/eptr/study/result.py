@@ -1,0 +1,273 @@
+"""What a study answers with: fitted models with names and raw units, and descriptions; all public, all storable."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..catalogue import from_json
+from ..codebook import Codebook
+from ..errors import InputError
+from ..persistence import decode, encode
+from ..stats.estimate import Estimate
+from .layout import Layout, open_data
+from .models import Model, model
+
+__all__ = ["Description", "Fit", "restored", "storable", "widened"]
+
+SCHEMA = "eptr-study/1"
+LEFT_OUT = (
+    "Terms that the rows are too few for were left out: the others are those of the model without them. For powers and\n"
+    "interactions, centre the column, I((age - 45)**2), write poly(age, 2), or spend a larger share."
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """A fitted private model of a formula. What its estimator knows (``release_``, ``coef_``, ...) is known here, too.
+
+    Examples
+    --------
+    >>> import numpy as np, eptr
+    >>> from eptr.codebook import Category, Number
+    >>> rng = np.random.default_rng(0)
+    >>> people = {"age": rng.integers(18, 80, size=5000), "sex": rng.choice(["F", "M"], size=5000)}
+    >>> people["wage"] = 20 + 0.5 * people["age"] + rng.normal(size=5000)
+    >>> book = eptr.Codebook({"age": Number(0, 110), "sex": Category(["F", "M"]), "wage": Number(0, 200)})
+    >>> fit = eptr.Study(people, book, epsilon=1.0, analyses=1).ols("wage ~ age + sex")
+    >>> list(fit.params.index)
+    ['Intercept', 'age', 'sex[T.M]']
+    >>> bool(abs(fit.params["age"] - 0.5) < 0.05)
+    True
+    """
+
+    method: str
+    formula: str
+    book: Codebook
+    estimator: Any
+    rows_each: int = 1
+
+    @cached_property
+    def model(self) -> Model:
+        """The formula, read again."""
+        return model(self.method, self.formula, self.book)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "estimator":
+            raise AttributeError(name)
+        return getattr(self.estimator, name)
+
+    @property
+    def params(self) -> Any:
+        """Coefficients by term, as a pandas Series; NaN where the rows are too few to say."""
+        return self._series("estimates")
+
+    @property
+    def bse(self) -> Any:
+        """Standard errors: sampling and privacy noise, and any dependence among the rows of one person."""
+        return self._series("errors")
+
+    @property
+    def pvalues(self) -> Any:
+        """Of the hypothesis that a coefficient is zero."""
+        return self._series("p_values")
+
+    def conf_int(self, level: float = 0.95) -> Any:
+        """Intervals by term, as a pandas frame."""
+        import pandas
+
+        names, found = self._table(level)
+        return pandas.DataFrame({"low": found["low"], "high": found["high"]}, index=names)
+
+    def _series(self, name: str) -> Any:
+        import pandas
+
+        names, found = self._table(0.95)
+        return pandas.Series(found[name], index=names)
+
+    def _table(self, level: float) -> tuple[list[str], dict[str, NDArray[Any]]]:
+        """The intercept first, as R and statsmodels have it."""
+        from scipy.stats import norm
+
+        table = self.estimator.summary(level)
+        known = ~np.asarray(table.undetermined)
+        values = np.where(known, table.estimates, np.nan)
+        errors = np.where(known, table.errors, np.nan) * math.sqrt(self.rows_each)  # people.md, intervals
+        reach = norm.isf((1.0 - level) / 2.0) * errors
+        found = {"estimates": values, "errors": errors, "p_values": 2.0 * norm.sf(np.abs(values) / errors)}
+        found |= {"low": values - reach, "high": values + reach}
+        names = [str(name).replace("(Intercept)", "Intercept") for name in table.names]
+        order = sorted(range(len(names)), key=lambda k: names[k] != "Intercept")
+        return [names[k] for k in order], {key: value[order] for key, value in found.items()}
+
+    def predict(self, table: Any) -> NDArray[Any]:
+        """For the rows of any table with the same columns; NaN (or None) where one is missing or not declared. Costs nothing."""
+        return self._answers(table, self.estimator._predict)
+
+    def predict_proba(self, table: Any) -> NDArray[Any]:
+        """Probabilities of the classes, of a classifier."""
+        if not hasattr(self.estimator, "_predict_proba"):
+            raise InputError(f"{self.method} predicts numbers, not probabilities; use predict.")
+        return self._answers(table, self.estimator._predict_proba)
+
+    def _answers(self, table: Any, function: Callable[[Any], Any]) -> NDArray[Any]:
+        data, layout = open_data(table), Layout(self.book, self.model.x)
+        for name in layout.columns:
+            if name not in data.columns:
+                raise InputError(
+                    f"{name!r}, which the formula needs, is not among the {len(data.columns)} columns of the table."
+                )
+        x = data.encoded(layout)
+        known = np.all(np.isfinite(x), axis=1)
+        some = np.asarray(function(np.ascontiguousarray(np.where(known[:, None], x, 0.0))))
+        gap = np.nan if some.dtype.kind == "f" else None
+        found = some.astype(float if gap is not None else object)
+        found[~known] = gap
+        return found
+
+    def to_json(self) -> str:
+        """Everything inside is public."""
+        content = {"schema": SCHEMA, "method": self.method, "formula": self.formula, "rows_each": self.rows_each}
+        return json.dumps(content | {"codebook": self.book.to_dict(), "model": json.loads(self.estimator.to_json())})
+
+    @classmethod
+    def from_json(cls, text: str) -> Fit:
+        """The inverse of :meth:`to_json`."""
+        try:
+            content = json.loads(text)
+            fine = content["schema"] == SCHEMA
+        except (ValueError, KeyError, TypeError):
+            fine = False
+        if not fine:
+            raise InputError("this is not a model that a study wrote.")
+        estimator = from_json(json.dumps(content["model"]))
+        book = Codebook.from_dict(content["codebook"])
+        return cls(content["method"], content["formula"], book, estimator, content["rows_each"])
+
+    def lines(self) -> list[list[str]]:
+        """The coefficient table as text, a header first; empty for a model without coefficients."""
+        if self.method == "smooth":
+            return []
+        names, found = self._table(0.95)
+        keys = ("estimates", "errors", "p_values", "low", "high")
+        body = [
+            [name, *(["too few rows to say", "", "", "", ""] if math.isnan(row[0]) else [f"{v:.5g}" for v in row])]
+            for name, row in zip(names, zip(*(found[k] for k in keys), strict=True), strict=True)
+        ]
+        return [["term", "estimate", "std. error", "p", "2.5 %", "97.5 %"], *body]
+
+    def __str__(self) -> str:
+        rows = self.lines()
+        widths = (
+            [max(len(line[j]) for line in rows if line[1] != "too few rows to say" or j == 0) for j in range(6)]
+            if rows
+            else []
+        )
+        told = [
+            "  ".join(
+                f"{cell:{'<' if j == 0 else '>'}{w}}" for j, (cell, w) in enumerate(zip(line, widths, strict=True))
+            ).rstrip()
+            for line in rows
+        ]
+        release = self.estimator.release_
+        note = "" if release.private else " Not private: made with a seed."
+        if any(line[1] == "too few rows to say" for line in rows):
+            told.append(LEFT_OUT)
+        return "\n".join(
+            [
+                f"{self.method}: {self.formula}",
+                *told,
+                f"({release.epsilon:.3g}, {release.delta:g})-differentially private.{note}",
+            ]
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = self.lines()
+        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line) + "</tr>" for line in rows[1:])
+        head = "".join(f"<th>{escape(c)}</th>" for c in (rows[0] if rows else []))
+        return f"<table><caption>{escape(self.method)}: {escape(self.formula)}</caption><tr>{head}</tr>{body}</table>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Description:
+    """Column by column: mean, spread and quartiles of numbers with the shares missing and beyond the range; counts of levels."""
+
+    columns: dict[str, dict[str, Estimate]]
+
+    def __getitem__(self, name: str) -> dict[str, Estimate]:
+        return self.columns[name]
+
+    def to_frame(self) -> Any:
+        """One row for each released number."""
+        import pandas
+
+        lines = list(self._lines())
+        index = pandas.MultiIndex.from_tuples([line[:2] for line in lines], names=["column", "what"])
+        return pandas.DataFrame([line[2:] for line in lines], index=index, columns=["value", "low", "high"])
+
+    def _lines(self) -> Iterator[tuple[Any, ...]]:
+        for name, parts in self.columns.items():
+            for what, estimate in parts.items():
+                numbers = (np.ravel(v).tolist() for v in (estimate.value, estimate.low, estimate.high))
+                for labels, *found in zip(estimate.lines(), *numbers, strict=True):
+                    shown = " ".join(text for text in labels if text != name)
+                    yield name, f"{what} {shown}".strip() if what != "count" else shown, *found
+
+    def __str__(self) -> str:
+        lines = [f"{a:<18}{b:<22}{v:>12.5g}{low:>12.5g}{high:>12.5g}" for a, b, v, low, high in self._lines()]
+        return "\n".join([f"{'column':<18}{'':<22}{'value':>12}{'low':>12}{'high':>12}", *lines])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        cells = ([a, b, *(f"{v:.5g}" for v in numbers)] for a, b, *numbers in self._lines())
+        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line) + "</tr>" for line in cells)
+        return f"<table><tr><th>column</th><th></th><th>value</th><th>low</th><th>high</th></tr>{body}</table>"
+
+
+def storable(result: Any) -> dict[str, Any]:
+    """A result as JSON."""
+    if isinstance(result, Fit):
+        return {"fit": result.to_json()}
+    if isinstance(result, Description):
+        return {
+            "description": [[n, [[k, storable(e)] for k, e in parts.items()]] for n, parts in result.columns.items()]
+        }
+    if isinstance(result, Estimate):
+        return {"estimate": {f.name: encode(getattr(result, f.name)) for f in fields(Estimate)}}
+    return {"value": encode(result)}
+
+
+def restored(content: dict[str, Any]) -> Any:
+    """The inverse of :func:`storable`."""
+    if "fit" in content:
+        return Fit.from_json(content["fit"])
+    if "description" in content:
+        return Description({n: {k: restored(e) for k, e in parts} for n, parts in content["description"]})
+    if "estimate" in content:
+        return Estimate(**{name: decode(value) for name, value in content["estimate"].items()})
+    return decode(content["value"])
+
+
+def widened(estimate: Estimate, rows_each: int) -> Estimate:
+    """Intervals that allow for any dependence among the rows of one person: sampling variances times ``rows_each``."""
+    if rows_each == 1:
+        return estimate
+    sampling, privacy = np.asarray(estimate.se_sampling), np.asarray(estimate.se_privacy)
+    before, after = np.hypot(sampling, privacy), np.hypot(sampling * math.sqrt(rows_each), privacy)
+    ratio = np.where(before > 0.0, after / np.where(before > 0.0, before, 1.0), 1.0)
+    numbers = {f.name: getattr(estimate, f.name) for f in fields(Estimate)}
+    numbers["se_sampling"] = sampling * math.sqrt(rows_each)
+    for end in ("low", "high"):
+        numbers[end] = estimate.value + ratio * (numbers[end] - estimate.value)
+    return Estimate(**numbers)

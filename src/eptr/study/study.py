@@ -1,0 +1,460 @@
+"""A study: data, a codebook and one budget, of which every analysis takes a share of mu^2."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import pickle
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral
+from typing import Any, TypedDict, TypeVar, Unpack
+
+import numpy as np
+
+from .. import stats
+from ..accounting.budget import Budget
+from ..accounting.ledger import Ledger
+from ..codebook import Category, Codebook, Number
+from ..errors import InputError, NotPrivateWarning, SettingsWarning, positive
+from ..estimators.base import public_warnings, whole_number
+from ..estimators.ranges import buy_ranges
+from ..privacy.unit import Unit
+from ..rows.engine import Engine
+from ..stats.estimate import Estimate
+from ..stats.question import Question
+from .expression import Expression, parse
+from .forecast import Forecast, forecast
+from .formula import Column, levels_of
+from .interval import Interval
+from .journal import Call, Journal
+from .layout import Labelled, Layout, open_data
+from .models import model
+from .people import bounded
+from .result import Description, Fit, restored, storable, widened
+
+__all__ = ["Study"]
+
+Result = TypeVar("Result")
+_ANYTHING = 4e99  # a range that holds every number that makes sense
+QUARTILES = (0.25, 0.5, 0.75)
+COUNT = 0.05  # of what quantiles of some rows spend: on how many there are
+# Of what a description spends on a number: the mean, the spread, the quartiles, and the shares missing and beyond its range.
+MEAN, SPREAD, QUANTILES, MISSING = 0.25, 0.25, 0.4, 0.1
+
+
+class Spend(TypedDict, total=False):
+    """What every analysis takes by name."""
+
+    share: float  # of the study's total mu^2; 1/analyses by default
+    epsilon: float  # instead of share: at the study's delta
+    where: str  # rows that count, such as "age >= 65 and sex == 'F'"; the others contribute zero
+    again: bool  # draw anew, and pay, what was delivered before
+
+
+class Study:
+    """One dataset, one codebook, one budget.
+
+    Parameters
+    ----------
+    data : data frame, dict of columns, path of a CSV (.gz) or Parquet file, or what Arrow, Dask or Spark have
+    book : Codebook
+    epsilon, delta : float
+        The total, for all analyses together.
+    ledger : str or eptr.Ledger, optional
+        ``"sqlite:///budget.db#people"``: the study is recorded there, results too, and ``Study.open`` goes on with it. Without
+        one, spending is counted until the process ends and recorded nowhere.
+    protects : str
+        Who is protected, in the words of a statement.
+    person : str, optional
+        A column that identifies persons: at most ``rows_each`` rows of each count.
+    rows_each : int
+        Rows of one person; without ``person`` a claim that is trusted.
+    neighbours : {"replace-one", "zero-out"}
+    analyses : int
+        An analysis that names neither ``share`` nor ``epsilon`` takes this part of the budget.
+    random_state : None or seed
+        A seed makes the study reproducible and **not private**.
+
+    Rows with a missing or undeclared value where an analysis needs one are dropped, inside the guarantee.
+
+    Examples
+    --------
+    >>> import numpy as np, eptr
+    >>> from eptr.codebook import Number
+    >>> ages = np.random.default_rng(0).integers(18, 80, size=5000)
+    >>> study = eptr.Study({"age": ages}, eptr.Codebook({"age": Number(0, 110)}), epsilon=1.0, analyses=4)
+    >>> study.remaining
+    'All of the budget: four analyses of equal shares.'
+    >>> mean = study.mean("age")
+    >>> study.remaining
+    '75% of the budget: three more like the last.'
+    >>> bool(study.mean("age").value == mean.value)  # delivered before, and free
+    True
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        book: Codebook,
+        *,
+        epsilon: float,
+        delta: float = 1e-6,
+        ledger: Any = None,
+        protects: str = "person",
+        person: str | None = None,
+        rows_each: int = 1,
+        neighbours: str = "replace-one",
+        analyses: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        if not isinstance(book, Codebook):
+            raise InputError("book must be an eptr.Codebook; Codebook.draft(data) writes one to be filled in.")
+        if not isinstance(protects, str) or not protects.strip():
+            raise InputError("protects must say who is protected, such as 'person' or 'household'.")
+        total, unit = Budget(epsilon, delta), Unit(neighbours, whole_number("rows_each", rows_each))
+        self.book, self.epsilon, self.delta, self.unit = book, total.epsilon, total.delta, unit
+        self.analyses, self.protects, self.person = whole_number("analyses", analyses), protects, person
+        self.data = open_data(data)
+        book.find(self.data.columns, self.data.where)
+        if person is not None:
+            self.data = bounded(self.data, person, rows_each)
+        self.settings = {
+            "codebook": book.to_dict(), "data": _fingerprint(book, self.data.n), "protects": protects, "person": person,
+            "rows_each": rows_each, "neighbours": neighbours, "analyses": analyses,
+        }  # fmt: skip
+        self._rng = np.random.default_rng(int(random_state)) if isinstance(random_state, Integral) else random_state
+        self.recorded = ledger is not None
+        self.journal = Journal.open(ledger, total, self.settings, neighbours, seeded=self._rng is not None)
+        for text in public_warnings(self.data.n, 1, delta):
+            warnings.warn(text, SettingsWarning, stacklevel=2)
+        if self._rng is not None:
+            warnings.warn(
+                "random_state was given: this study is reproducible and therefore not private. Use random_state=None on real "
+                "data.",
+                NotPrivateWarning,
+                stacklevel=2,
+            )
+
+    @classmethod
+    def open(cls, ledger: Any, data: Any) -> Study:
+        """Go on with a study that a ledger holds: its codebook and settings are there."""
+        account = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+        found = Journal(account)
+        settings = dict(found.settings)
+        book = Codebook.from_dict(settings.pop("codebook"))
+        settings.pop("data")
+        return cls(
+            data, book, epsilon=found.total.epsilon, delta=found.total.delta, ledger=account, **settings
+        )  # fmt: skip
+
+    @property
+    def remaining(self) -> str:
+        """What is left of the budget, in one sentence."""
+        return self.journal.remaining(self.analyses)
+
+    @property
+    def spent(self) -> list[str]:
+        """Every analysis with its share, oldest first."""
+        return [str(line) for line in self.journal.lines()]
+
+    def __repr__(self) -> str:
+        kept = (
+            self.journal.ledger.url if self.recorded else "recorded nowhere: pass ledger='sqlite:///budget.db#people'"
+        )
+        head = f"Study of {self.data.n:,} rows, ({self.epsilon:g}, {self.delta:g}) in all, {kept}."
+        return "\n".join([head, *self.spent, self.remaining])
+
+    def describe(self, columns: Any = None, **spend: Unpack[Spend]) -> Description:
+        """Numbers: mean, standard deviation, quartiles, shares missing and beyond the range. Categories: counts of levels."""
+        names = self._names(columns)
+        return self._ask("describe", {"columns": names}, spend, lambda paid: _describe(paid, names))
+
+    def mean(self, columns: Any, *, by: str | None = None, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
+        """Means of columns, or of expressions such as "log(wage)"; of rows that have all of them."""
+        listed, groups = _listed(columns), self._levels(by)
+        return self._ask(
+            "mean", {"columns": listed, "by": by, "level": level}, spend,
+            lambda paid: stats.mean(
+                *paid.numbers(listed, groups), by=by, levels=groups and groups.levels[0].called, level=level, **paid.sums()
+            ),
+        )  # fmt: skip
+
+    def correlation(self, columns: Any, *, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
+        """The correlation matrix of two or more columns."""
+        listed = _listed(columns)
+        if len(listed) < 2:
+            raise InputError("correlation needs two columns or more.")
+        return self._ask(
+            "correlation", {"columns": listed, "level": level}, spend,
+            lambda paid: stats.correlation(*paid.numbers(listed), level=level, **paid.sums()),
+        )  # fmt: skip
+
+    def quantiles(
+        self, columns: Any, q: Any = QUARTILES, *, level: float | None = 0.95, **spend: Unpack[Spend]
+    ) -> Estimate:
+        """Quantiles of columns; whole numbers where the codebook says so."""
+        listed, wanted = _listed(columns), np.ravel(q).tolist()
+        return self._ask(
+            "quantiles", {"columns": listed, "q": wanted, "level": level}, spend,
+            lambda paid: _quantiles(paid, listed, wanted, level),
+        )  # fmt: skip
+
+    def histogram(self, column: str, bins: Any = 10, *, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
+        """Counts in bins: edges, or a number of equal bins on the declared range."""
+        (expression,) = self._expressions([column])
+        if isinstance(bins, int):
+            ends = expression.range
+            edges = np.linspace(ends.low, ends.high, whole_number("bins", bins) + 1).tolist()
+        else:
+            edges = list(bins)
+        return self._ask(
+            "histogram", {"column": column, "bins": edges, "level": level}, spend,
+            lambda paid: stats.histogram(paid.rows(_columns([expression])), {column: edges}, level=level, **paid.sums()),
+        )  # fmt: skip
+
+    def table(self, *columns: str, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
+        """Counts of all combinations of levels."""
+        axes = {name: levels_of(name, self.book) for name in columns}
+        return self._ask(
+            "table", {"columns": list(columns), "level": level}, spend, lambda paid: _table(paid, axes, level)
+        )
+
+    def ols(self, formula: str, **spend: Unpack[Spend]) -> Fit:
+        """Least squares, with robust standard errors that count the privacy noise."""
+        return self._fit("ols", formula, spend)
+
+    def logit(self, formula: str, **spend: Unpack[Spend]) -> Fit:
+        """Logistic regression of a Category, a Flag or a comparison."""
+        return self._fit("logit", formula, spend)
+
+    def smooth(self, formula: str, **spend: Unpack[Spend]) -> Fit:
+        """Smooth functions, added up: "wage ~ s(age) + sex"."""
+        return self._fit("smooth", formula, spend)
+
+    def score(self, fit: Any, scoring: str, *, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
+        """A score of one of this study's models on its rows, which flatters it a little; ``where`` may name others."""
+        if not isinstance(fit, Fit):
+            raise InputError("score takes what ols, logit or smooth returned; eptr.stats.score takes other models.")
+        arguments = {"model": hashlib.sha256(fit.to_json().encode()).hexdigest(), "scoring": scoring, "level": level}
+        y = fit.model.y
+        y_range = None if isinstance(y, Labelled) else (y.range.low, y.range.high)
+        return self._ask(
+            "score", arguments, spend,
+            lambda paid: stats.score(
+                fit.estimator, paid.rows(fit.model.x, y), None, scoring=scoring, y_range=y_range, level=level, **paid.sums()
+            ),
+        )  # fmt: skip
+
+    def plan(self, formula: str, *, width: Any = None, level: float = 0.95, **spend: Unpack[Spend]) -> Forecast:
+        """Widths of the intervals of ``ols``, from simulated rows and public numbers; needs no row and costs nothing.
+
+        ``width``: a wish, for every term or by term; the plan then says which epsilon would buy it.
+        """
+        share = self._share(spend)
+        settings = {"neighbours": self.unit.relation, "rows_per_person": self.unit.rows}
+        return forecast(model("ols", formula, self.book), self.data.n, self.journal, share, width, level, settings)
+
+    def _fit(self, method: str, formula: str, spend: Spend) -> Fit:
+        if not isinstance(formula, str):
+            raise InputError("formula must be text such as 'wage ~ age + sex', with one ~.")
+
+        def work(paid: Paid) -> Fit:
+            asked = model(method, formula, self.book)
+            estimator = asked.make(**paid.sums())
+            estimator.fit(paid.rows(asked.x, asked.y))
+            estimator.set_params(ledger=None, random_state=None)
+            return Fit(method, formula, self.book, estimator, self.unit.rows)
+
+        self._buy(self._private_names(formula))
+        model(method, formula, self.book)  # what is wrong with it is said before anything is looked up
+        return self._ask(method, {"formula": formula}, spend, work)
+
+    def _ask(self, method: str, arguments: dict[str, Any], spend: Spend, work: Callable[[Paid], Result]) -> Result:
+        """The stored result of the same call, or a new one that is paid for."""
+        where, again = spend.get("where"), bool(spend.get("again", False))
+        self._buy(self._private_names(f"{where or ''} {json.dumps(arguments, default=str)}"))
+        condition = None if where is None else self._condition(where)
+        asked = {key: spend[key] for key in ("share", "epsilon") if key in spend}  # type: ignore[literal-required]
+        content = json.dumps([method, arguments, where, asked, self.settings], sort_keys=True, default=str)
+        key = hashlib.sha256(content.encode()).hexdigest()
+        if not again and (stored := self.journal.stored(key)) is not None:
+            return restored(stored)  # type: ignore[no-any-return]
+        share = self.journal.affordable(self._share(spend))
+        text = f"{method} {_told(arguments)}{f' where {where}' if where else ''}"
+        call = self.journal.call(key, text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotPrivateWarning)  # said once, when the study began
+            warnings.simplefilter("ignore", SettingsWarning)
+            result = work(Paid(self, call, share, condition))
+        if isinstance(result, Estimate):
+            result = widened(result, self.unit.rows)  # type: ignore[assignment]
+        self.journal.ledger.deliver(call.name, storable(result), text)
+        return result
+
+    def _share(self, spend: Spend) -> float:
+        unknown = set(spend) - set(Spend.__annotations__)
+        if unknown:
+            raise InputError(
+                f"{sorted(unknown)[0]} is not an argument; every analysis takes share, epsilon, where and again."
+            )
+        if "share" in spend and "epsilon" in spend:
+            raise InputError("share and epsilon say the same thing twice: pass one of them.")
+        if "epsilon" in spend:
+            return self.journal.share_of(positive("epsilon", spend["epsilon"]))
+        share = positive("share", spend.get("share", 1.0 / self.analyses))
+        if share > 1.0:
+            raise InputError(f"share must be at most 1, the whole budget, got {share:g}.")
+        return share
+
+    def _condition(self, where: Any) -> Expression:
+        found = parse(where, self.book) if isinstance(where, str) else None
+        if found is None or not found.truth:
+            raise InputError("where must be a condition such as \"age >= 65 and sex == 'F'\".")
+        return found
+
+    def _names(self, columns: Any) -> list[str]:
+        if columns is None:
+            return [name for name, kind in self.book.columns.items() if not kind.blank and kind.kind != "text"]
+        names = _listed(columns)
+        for name in names:
+            self.book.usable(name)
+        return names
+
+    def _expressions(self, columns: list[str]) -> list[Expression]:
+        self._buy(self._private_names(" ".join(columns)))
+        return [replace(parse(f"`{c}`" if c in self.book else c, self.book), text=c) for c in columns]
+
+    def _levels(self, by: str | None) -> Labelled | None:
+        if by is None:
+            return None
+        levels = levels_of(by, self.book)
+        return Labelled.of(levels, levels.called)
+
+    def _private_names(self, text: str) -> list[str]:
+        """Columns named in a text whose ranges are to be bought."""
+        private = [name for name, kind in self.book.columns.items() if isinstance(kind, Number) and kind.private]
+        return [name for name in private if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
+
+    def _buy(self, names: list[str]) -> None:
+        """Ranges that were declared private: once, at the price that the codebook states."""
+        for name in names:
+            kind = self.book[name]
+            assert isinstance(kind, Number)
+            declared, self.book = self.book, self.book.replaced(name, replace(kind, low=-_ANYTHING, high=_ANYTHING))
+            try:
+                low, high = self._ask("range", {"column": name}, {"share": kind.price}, partial(_range, name=name))
+                declared = declared.replaced(name, replace(kind, low=low, high=high))
+            finally:
+                self.book = declared
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A share of a study's budget for one analysis, and the rows that it may ask."""
+
+    study: Study
+    call: Call
+    share: float
+    where: Expression | None
+
+    def part(self, weight: float) -> Paid:
+        return replace(self, share=self.share * weight)
+
+    def sums(self) -> dict[str, Any]:
+        """Settings of statistics and estimators that release Gaussian sums."""
+        return {"epsilon": self.study.journal.epsilon(self.share), "delta": self.study.delta, **self._shared()}
+
+    def pure(self, columns: int) -> dict[str, Any]:
+        """Settings of exponential mechanisms, one for each column."""
+        return {"epsilon": self.study.journal.pure_epsilon(self.share, columns), **self._shared()}
+
+    def _shared(self) -> dict[str, Any]:
+        unit = self.study.unit
+        found = {"neighbours": unit.relation, "rows_per_person": unit.rows, "invalid": "drop"}
+        return found | {"ledger": self.call, "random_state": self.study._rng}
+
+    def rows(self, x: tuple[Column, ...], y: Expression | Labelled | None = None) -> Engine:
+        return self.study.data.rows(Layout(self.study.book, x, y, self.where, kept=self.study.person is not None))
+
+    def numbers(self, columns: list[str], y: Labelled | None = None) -> tuple[Engine, dict[str, tuple[float, float]]]:
+        """Rows of columns or expressions, and their bounds."""
+        found = self.study._expressions(columns)
+        return self.rows(_columns(found), y), {e.text: (e.range.low, e.range.high) for e in found}
+
+
+def _columns(expressions: list[Expression]) -> tuple[Column, ...]:
+    return tuple(Column(e.text, ((e, -1),)) for e in expressions)
+
+
+def _quantiles(paid: Paid, columns: list[str], q: list[float], level: float | None) -> Estimate:
+    rows, bounds = paid.numbers(columns)
+    whole = all(name in paid.study.book and paid.study.book.usable(name).integer for name in columns)
+    kept = None
+    if paid.where is not None:  # how many rows meet the condition is private, and intervals depend on it
+        first = next(iter(bounds))
+        counted = paid.numbers([first])[0]
+        kept = float(stats.histogram(counted, {first: [-math.inf, math.inf]}, **paid.part(COUNT).sums()).value[0])
+        paid = paid.part(1.0 - COUNT)
+    step = 1.0 if whole else None
+    return stats.quantiles(rows, q, bounds, step=step, level=level, kept=kept, **paid.pure(len(columns)))
+
+
+def _table(paid: Paid, axes: dict[str, Any], level: float) -> Estimate:
+    levels = {name: axis.called for name, axis in axes.items()}
+    return stats.table(paid.rows((), Labelled.cells(axes)), levels=levels, level=level, **paid.sums())
+
+
+def _range(paid: Paid, name: str) -> tuple[float, float]:
+    question = Question(what="range", level=0.95, **paid.sums())
+    rows, spending = question.open(paid.rows(_columns(paid.study._expressions([name]))))
+    (low,), (high,) = buy_ranges(rows, spending, 1.0)
+    spending.close((low, high), math.nan, "range")
+    return float(low), float(high)
+
+
+def _describe(paid: Paid, names: list[str]) -> Description:
+    return Description({name: _described(paid.part(1.0 / len(names)), name) for name in names})
+
+
+def _described(paid: Paid, name: str) -> dict[str, Estimate]:
+    kind, widen = paid.study.book.usable(name), paid.study.unit.rows
+    if isinstance(kind, Category) or kind.kind == "flag":
+        return {"count": widened(_table(paid, {name: levels_of(name, paid.study.book)}, 0.95), widen)}
+    rows, bounds = paid.part(MEAN).numbers([name])
+    found = {"mean": stats.mean(rows, bounds, **paid.part(MEAN).sums())}
+    found["sd"] = stats.std(rows, bounds, **paid.part(SPREAD).sums())
+    found["quantile"] = _quantiles(paid.part(QUANTILES), [name], list(QUARTILES), 0.95)
+    odd = paid.rows(_odd(name, *kind.range))
+    found["share"] = stats.mean(odd, {"missing": (0, 1), "beyond": (0, 1)}, **paid.part(MISSING).sums())
+    return {what: widened(estimate, widen) for what, estimate in found.items()}
+
+
+def _odd(name: str, low: float, high: float) -> tuple[Column, ...]:
+    """Whether a number is missing, and whether it lies beyond its range, of every row."""
+    tests = {
+        "missing": lambda read: np.isnan(read[name]).astype(float),
+        "beyond": lambda read: ((read[name] < low) | (read[name] > high)).astype(float),
+    }
+    return _columns([Expression(what, (name,), Interval(0.0, 1.0), True, test) for what, test in tests.items()])
+
+
+def _listed(columns: Any) -> list[str]:
+    found = [columns] if isinstance(columns, str) else list(columns) if hasattr(columns, "__iter__") else []
+    if not found or not all(isinstance(name, str) for name in found) or len(set(found)) != len(found):
+        raise InputError("columns must be a name, or a list of different names, of columns in the codebook.")
+    return found
+
+
+def _told(arguments: dict[str, Any]) -> str:
+    shown = [v for key, v in arguments.items() if key not in ("level", "model") and v is not None]
+    return " ".join(", ".join(map(str, v)) if isinstance(v, list) else str(v) for v in shown)
+
+
+def _fingerprint(book: Codebook, n: int) -> str:
+    """Which data these are, from what is public about them: the columns that are described, and the number of rows."""
+    return hashlib.sha256(pickle.dumps((sorted(book), n), protocol=4)).hexdigest()

@@ -1,0 +1,331 @@
+"""Formulas: R's algebra with names, ranges that hold, and nothing that a formula could run."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from formulaic import model_matrix
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eptr import Codebook, InputError
+from eptr.codebook import Category, Date, Flag, Number, Text
+from eptr.study.expression import parse
+from eptr.study.formula import design, outcome_of, read_formula
+from eptr.study.interval import Interval
+from eptr.study.models import model
+
+BOOK = Codebook(
+    {
+        "age": Number(18, 90, integer=True),
+        "wage": Number(1, 1000),
+        "hours per week": Number(0, 99),
+        "kids": Number(0, 3, integer=True),
+        "sex": Category(["F", "M"]),
+        "region": Category(["N", "S", "W"], missing="level"),
+        "member": Flag(),
+        "born": Date("1900-01-01", "2020-01-01"),
+        "notes": Text(),
+    },
+    na_values=["?"],
+)
+RNG = np.random.default_rng(0)
+ROWS = pd.DataFrame(
+    {
+        "age": RNG.integers(18, 91, 200).astype(float),
+        "wage": RNG.uniform(1, 1000, 200),
+        "hours per week": RNG.uniform(0, 99, 200),
+        "kids": RNG.integers(0, 4, 200).astype(float),
+        "sex": pd.Categorical(RNG.choice(["F", "M"], 200), categories=["F", "M"]),
+        "region": pd.Categorical(
+            RNG.choice(["N", "S", "W", "(missing)"], 200), categories=["N", "S", "W", "(missing)"]
+        ),
+        "member": RNG.integers(0, 2, 200).astype(float),
+    }
+)
+READ = {name: BOOK.read(name, ROWS[name].astype(object).where(ROWS[name] != "(missing)", None)) for name in ROWS}
+
+
+def columns(text):
+    found = design(read_formula(f"wage ~ {text}", BOOK))
+    values = [column.values(READ) for column in found.columns]
+    return found, values
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "age + sex",
+        "age * sex",
+        "sex * region",
+        "sex : region",
+        "region - 1",
+        "0 + sex + age",
+        "(age + sex + region) ** 2",
+        "age / sex",
+        "I(age ** 2) + log(wage) + sqrt(age) : region",
+        "exp(age / 90) + I(age + 2 * kids)",
+        "`hours per week` : sex + member",
+        "C(region) + age",
+        "sex : age : region",
+    ],
+)
+def test_columns_are_those_of_formulaic(text):
+    found, values = columns(text)
+    theirs = model_matrix(text, ROWS, context={"log": np.log, "sqrt": np.sqrt, "exp": np.exp})
+    names = [*(["Intercept"] if found.intercept else []), *found.names]
+    assert names == [name.replace("`", "") for name in theirs.columns]
+    for name, value in zip(found.names, values, strict=True):
+        np.testing.assert_allclose(value, theirs[name].to_numpy(dtype=float), rtol=1e-12)
+
+
+def test_names_are_those_of_r_and_statsmodels():
+    found, _ = columns("age + I(age**2) + C(sex) + C(region, Treatment('S')) + poly(age, 2) + I( age>=65 )")
+    assert found.names == [
+        "age", "I(age ** 2)", "C(sex)[T.M]", "C(region, Treatment('S'))[T.N]", "C(region, Treatment('S'))[T.W]",
+        "C(region, Treatment('S'))[T.(missing)]", "poly(age, 2)[1]", "poly(age, 2)[2]", "I(age >= 65)",
+    ]  # fmt: skip
+
+
+def test_a_dot_is_all_other_columns():
+    found = design(read_formula("wage ~ .", BOOK))
+    assert found.needs == ("age", "hours per week", "kids", "sex", "region", "member", "born")
+
+
+def test_polynomials_are_legendres_on_the_declared_range():
+    found, values = columns("poly(age, 3)")
+    t = (ROWS["age"].to_numpy() - 54.0) / 36.0
+    for k, value in enumerate(values, start=1):
+        np.testing.assert_allclose(value, np.polynomial.legendre.Legendre.basis(k)(t), atol=1e-12)
+    assert found.ranges == [(-1.0, 1.0)] * 3
+
+
+def test_whole_numbers_have_levels():
+    found, values = columns("C(kids)")
+    assert found.names == ["C(kids)[T.1]", "C(kids)[T.2]", "C(kids)[T.3]"]
+    np.testing.assert_array_equal(values[1], ROWS["kids"] == 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        # by hand, from age in [18, 90], wage in [1, 1000], hours in [0, 99]
+        ("I(age ** 2)", 324, 8100),
+        ("I((age - 50) ** 2)", 0, 1600),
+        ("I(-age)", -90, -18),
+        ("I(age / wage)", 0.018, 90),
+        ("I(age - wage)", -982, 89),
+        ("log(wage)", 0, math.log(1000)),
+        ("sqrt(`hours per week`)", 0, math.sqrt(99)),
+        ("abs(age - 50)", 0, 40),
+        ("age:wage", 18, 90_000),
+        ("age:sex", 0, 90),
+    ],
+)
+def test_ranges_follow_by_interval_arithmetic(text, low, high):
+    found, _ = columns(text)
+    assert found.ranges[0] == pytest.approx((low, high), abs=1e-9)
+
+
+TREES = st.recursive(
+    st.sampled_from(["age", "wage", "`hours per week`", "2", "0.1"]),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from("+-*"), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})"),
+        inner.map(lambda t: f"abs({t})"),
+        inner.map(lambda t: f"exp(({t}) / 1e9)"),
+        inner.map(lambda t: f"({t}) ** 2"),
+        inner.map(lambda t: f"log(abs({t}) + 1)"),
+    ),
+    max_leaves=6,
+)
+
+
+@given(TREES, st.lists(st.tuples(st.floats(18, 90), st.floats(1, 1000), st.floats(0, 99)), min_size=1, max_size=5))
+def test_no_value_leaves_its_range(text, rows):
+    try:
+        found = parse(f"age + {text}", BOOK)
+    except InputError:
+        return
+    read = {
+        name: np.array(column)
+        for name, column in zip(("age", "wage", "hours per week"), zip(*rows, strict=True), strict=True)
+    }
+    raw = np.asarray(found.evaluate(read))
+    slack = 1e-9 * (1.0 + max(abs(found.range.low), abs(found.range.high)))  # of arithmetic; the clip is exact
+    assert np.all((raw >= found.range.low - slack) & (raw <= found.range.high + slack))
+    assert np.all((found.values(read) >= found.range.low) & (found.values(read) <= found.range.high))
+
+
+@given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
+def test_intervals_hold_sums_and_products_exactly(a, b, c, d):
+    one, two = Interval(min(a, b), max(a, b)), Interval(min(c, d), max(c, d))
+    for found, value in ((one + two, a + c), (one - two, a - c), (one * two, a * c), (one**2, a * a)):
+        assert found.low <= value <= found.high
+
+
+def test_values_beyond_a_range_are_moved_to_its_edge_inside_expressions():
+    read = {"wage": np.array([-5.0, 0.0, 5000.0, math.nan])}
+    found = parse("log(wage)", BOOK).values(read)
+    np.testing.assert_allclose(found, [0.0, 0.0, math.log(1000), math.nan], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("age >= 65", lambda r: r["age"] >= 65),
+        ("age > 30 and not sex == 'F'", lambda r: (r["age"] > 30) & (r["sex"] == "M")),
+        ("sex != 'F' or kids == 0", lambda r: (r["sex"] == "M") | (r["kids"] == 0)),
+        ("region in ['N', 'W']", lambda r: r["region"].isin(["N", "W"])),
+        ("region not in ['N', '(missing)']", lambda r: ~r["region"].isin(["N", "(missing)"])),
+        ("20 < age <= 40", lambda r: (r["age"] > 20) & (r["age"] <= 40)),
+        ("log(wage) > 5", lambda r: np.log(r["wage"]) > 5),
+    ],
+)
+def test_conditions(text, holds):
+    found = parse(text, BOOK)
+    assert found.truth
+    np.testing.assert_array_equal(found.values(READ), holds(ROWS))
+
+
+def test_a_missing_value_meets_no_condition():
+    read = {"age": np.array([math.nan, 70.0]), "sex": np.array([0, -1])}
+    for text in ("age >= 0", "not age >= 0", "age >= 0 or age < 0"):
+        assert math.isnan(parse(text, BOOK).values(read)[0])
+    assert math.isnan(parse("sex == 'F' or sex == 'M'", BOOK).values(read)[1])
+
+
+HOSTILE = [
+    "I(__import__('os').getpid())",
+    "I(().__class__.__bases__[0].__subclasses__())",
+    "eval('1')",
+    "exec('import os')",
+    "open('/etc/passwd')",
+    "os.system('true')",
+    "I(age.__class__)",
+    "I((lambda: 1)())",
+    "I([x for x in (1,)])",
+    "I({age})",
+    "I(f'{age}')",
+    "I(age if age else 1)",
+    "I(age := 3)",
+    "I(age[0])",
+    "I(print(age))",
+    "log(age, out=wage)",
+    "log(*age)",
+    "{age}",
+    "`__import__('os')`",
+    "Q('age')",
+    "I(" + "(" * 500 + "age" + ")" * 500 + ")",
+    "I(" + "-" * 5000 + "age)",
+    "I(age ** 9 ** 9 ** 9)",
+    "I(1e999 * age)",
+    "I(10 ** 400 + age)",
+    "age" + " + age" * 5000,
+    "age\x00",
+    "I(age; import os)",
+    "C(sex, __import__('os'))",
+    "poly(age, __import__('os'))",
+    "(age + sex + region) ** 99999999999999999999",
+]
+WRONG = {
+    "scale(age)": "learns from the rows",
+    "center(age)": "learns from the rows",
+    "bs(age, 3)": "poly",
+    "cr(age, 3)": "poly",
+    "lag(age)": "order",
+    "hashed(sex)": "Category",
+    "log(`hours per week`)": "above 0",
+    "sqrt(age - 50)": "from 0 on",
+    "I(1 / `hours per week`)": "divides by",
+    "exp(wage)": "too large",
+    "I(age ** 99)": "0 to 16",
+    "I(age ** 0.5 - age ** wage)": "power must be a number",
+    "I(age ** 0)": "low < high",
+    "salary": "not in the codebook",
+    "notes": "never released",
+    "log(sex)": "is a Category",
+    "I(sex == 'X')": "does not declare",
+    "I(sex > 'F')": "compare it with levels",
+    "C(wage)": "no levels",
+    "C(sex, Treatment('X'))": "not a level",
+    "C(sex, Sum)": "C takes",
+    "poly(age)": "poly takes",
+    "poly(age, 99)": "degree",
+    "poly(sex, 2)": "is a Category",
+    "s(age)": "study.smooth",
+    "1": "besides the intercept",
+    "5": "0 and 1",
+    "age +": "sum of terms",
+    "(age": "sum of terms",
+    "log(age": "not closed",
+    "age | sex": "joined by",
+    "age = 3": "joined by",
+    "I(3)": "holds no column",
+    "log()": "takes one expression",
+    "frobnicate(age)": "not among",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_formula_is_refused_before_anything_runs(text, monkeypatch):
+    monkeypatch.setattr("formulaic.Formula", lambda *_: pytest.fail("formulaic saw it"))
+    with pytest.raises(InputError) as caught:
+        design(read_formula(f"wage ~ {text}", BOOK))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("text", "said"), WRONG.items())
+def test_a_wrong_formula_is_one_sentence_with_the_fix(text, said):
+    with pytest.raises(InputError, match=said) as caught:
+        design(read_formula(f"wage ~ {text}", BOOK))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["wage", "wage ~ age ~ sex", "~ age", "wage ~", "", None, 3])
+def test_a_formula_has_two_sides(text):
+    with pytest.raises(InputError, match="formula must"):
+        read_formula(text, BOOK)
+
+
+def test_formulaic_sees_placeholders_alone():
+    formula = read_formula("log(wage) ~ I(age**2):`hours per week` + C(region, Treatment('S')) + poly(age, 2)", BOOK)
+    assert set(formula.right) <= set("v0123456789+:*() ")
+
+
+@pytest.mark.parametrize(
+    ("method", "text", "said"),
+    [
+        ("ols", "sex ~ age", "study.logit"),
+        ("logit", "wage ~ age", "study.ols"),
+        ("smooth", "wage ~ age", "s(column)"),
+        ("smooth", "wage ~ s(age) + kids", "s(column)"),
+        ("smooth", "wage ~ s(age) * sex", "adds up"),
+        ("smooth", "wage ~ s(sex)", "needs a number"),
+    ],
+)
+def test_models_say_which_outcomes_and_terms_they_take(method, text, said):
+    with pytest.raises(InputError) as caught:
+        model(method, text, BOOK)
+    assert said in str(caught.value)
+
+
+def test_settings_of_models_follow_from_the_codebook():
+    asked = model("ols", "log(wage) ~ age + sex - 1", BOOK)
+    assert asked.settings["x_range"] == [(18.0, 90.0), (0.0, 1.0), (0.0, 1.0)]
+    assert asked.settings["y_range"] == pytest.approx((0.0, math.log(1000)))
+    assert not asked.settings["fit_intercept"]
+    assert model("logit", "sex ~ age", BOOK).settings["classes"] == ["F", "M"]
+    assert model("logit", "I(wage > 10) ~ age", BOOK).settings["classes"] == [0, 1]
+    assert model("logit", "member ~ age", BOOK).settings["classes"] == [0, 1]
+    smooth = model("smooth", "wage ~ s(age) + s(age, kids) + region + member", BOOK).settings
+    assert smooth["terms"] == [(0,), (0, 1)]
+    assert smooth["categories"] == {2: [0, 1, 2, 3], 3: [0, 1]}
+    assert smooth["x_range"] == [(18.0, 90.0), (0.0, 3.0), (0.0, 3.0), (0.0, 1.0)]
+
+
+def test_an_outcome_is_a_number_or_levels():
+    assert outcome_of("C(sex)", BOOK).names == ("F", "M")
+    assert outcome_of("I(`hours per week` * 2)", BOOK).range == Interval(0.0, 198.0)

@@ -1,0 +1,469 @@
+"""Studies: one budget in shares, results that are those of the estimators, accidents, persons, and nothing that tells rows."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import eptr
+from eptr import Codebook, InputError, Ledger, Study, stats
+from eptr.audit.artefacts import compare_artefacts
+from eptr.codebook import Category, Flag, Number, Text
+from eptr.errors import BudgetError, NotPrivateWarning, PrivacyError
+from eptr.privacy.gaussian import gaussian_mu
+from eptr.study.result import Description, Fit
+
+BOOK = Codebook(
+    {
+        "age": Number(0, 110, unit="years", integer=True),
+        "wage": Number(1, 5000),
+        "sex": Category(["F", "M"]),
+        "region": Category(["N", "S", "W"], missing="level"),
+        "member": Flag(),
+        "who": Text(),
+    },
+    na_values=["?", -9],
+)
+
+
+def people(n=4000, seed=0):
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 80, n)
+    sex = rng.choice(["F", "M"], n)
+    wage = np.exp(4 + 0.02 * age + 0.3 * (sex == "M") + 0.4 * rng.normal(size=n))
+    region = rng.choice(["N", "S", "W", "?"], n, p=[0.4, 0.3, 0.2, 0.1])
+    return pd.DataFrame(
+        {
+            "age": age,
+            "wage": wage,
+            "sex": sex,
+            "region": region,
+            "member": rng.random(n) < 0.3,
+            "who": np.arange(n) // 2,
+        }
+    )
+
+
+PEOPLE = people()
+
+
+def seeded(data=PEOPLE, book=BOOK, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        return Study(data, book, **{"epsilon": 4.0, "random_state": 1, **settings})
+
+
+ASKED = {
+    "describe": lambda s, **more: s.describe(["age", "region"], **more),
+    "mean": lambda s, **more: s.mean(["age", "log(wage)"], **more),
+    "mean by": lambda s, **more: s.mean("wage", by="sex", **more),
+    "quantiles": lambda s, **more: s.quantiles(["age", "wage"], [0.1, 0.5], **more),
+    "histogram": lambda s, **more: s.histogram("age", [0, 30, 60, 110], **more),
+    "table": lambda s, **more: s.table("sex", "region", **more),
+    "correlation": lambda s, **more: s.correlation(["age", "wage"], **more),
+    "ols": lambda s, **more: s.ols("log(wage) ~ age + sex + region", **more),
+}
+
+
+@pytest.mark.parametrize("ask", ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize("share", [0.1, 1 / 3, 1.0])
+def test_every_analysis_costs_its_share(ask, share):
+    study = seeded(people(500))
+    ask(study, share=share)
+    (line,) = study.journal.lines()
+    assert line.share == pytest.approx(share, rel=1e-10)
+    assert line.share <= share
+    assert study.journal.left == pytest.approx(1.0 - share, abs=1e-10)
+
+
+def test_shares_add_up_to_the_budget_in_any_order_and_no_further():
+    study = seeded(people(300), analyses=7)
+    for k in range(7):
+        study.mean("age", again=k > 0) if k % 2 else study.quantiles("age", again=k > 0)
+    assert sum(line.share for line in study.journal.lines()) == pytest.approx(1.0, abs=1e-10)
+    assert study.remaining == "Nothing is left of the budget; results that were delivered stay free."
+    study.mean("age")  # free
+    with pytest.raises(BudgetError, match="nothing is left"):
+        study.table("sex")
+    # The ledger agrees: Gaussian releases within mu(epsilon, delta).
+    total = sum(e.content["mu"] ** 2 * e.content["parts"] for e in study.journal.ledger.history() if e.kind == "charge")
+    assert math.sqrt(total) <= gaussian_mu(4.0, 1e-6)
+    study.journal.ledger.verify()
+
+
+@pytest.mark.parametrize("shares", [[0.1] * 10, [1 / 3] * 3, [0.5, 0.3, 0.2], [1.0]])
+def test_gaussian_shares_add_up_to_all_of_it(shares):
+    study = seeded(people(100))
+    for share in shares:
+        study.table("sex", share=share, again=True)
+    assert math.fsum(line.share for line in study.journal.lines()) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_epsilon_is_at_the_delta_of_the_study():
+    study = seeded(people(300))
+    found = study.mean("age", epsilon=1.0)
+    assert found.release.epsilon == pytest.approx(1.0, rel=1e-9)
+    assert study.journal.lines()[0].share == pytest.approx((gaussian_mu(1.0, 1e-6) / gaussian_mu(4.0, 1e-6)) ** 2)
+
+
+def test_remaining_is_a_sentence():
+    study = seeded(people(300), analyses=5)
+    assert study.remaining == "All of the budget: five analyses of equal shares."
+    study.mean("age", share=0.38)
+    study.table("sex", share=0.1)
+    assert study.remaining == "52% of the budget: five more like the last."
+
+
+def by_hand(study, n):
+    """Settings that a study passes on, with the epsilon of its release."""
+    return {
+        "delta": 1e-6,
+        "invalid": "drop",
+        "random_state": np.random.default_rng(n),
+        "epsilon": study.release.epsilon,
+    }
+
+
+def test_results_are_those_of_statistics_called_by_hand():
+    numbers = PEOPLE[["age", "wage"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        found = seeded().mean(["age", "wage"])
+        again = stats.mean(numbers, {"age": (0, 110), "wage": (1, 5000)}, **by_hand(found, 1))
+        np.testing.assert_array_equal(found.value, again.value)
+        found = seeded().mean("wage", by="sex")
+        again = stats.mean(
+            PEOPLE, {"wage": (1, 5000)}, by="sex", levels=["F", "M"], **by_hand(found, 1)
+        )  # fmt: skip
+        np.testing.assert_array_equal(found.value, again.value)
+        found = seeded().table("sex", "member")
+        frame = PEOPLE.assign(member=PEOPLE["member"].astype(int))
+        again = stats.table(frame, levels={"sex": ["F", "M"], "member": [0, 1]}, **by_hand(found, 1))
+        np.testing.assert_array_equal(found.value, again.value)
+        found = seeded().quantiles("age", [0.25, 0.5])
+        settings = by_hand(found, 1)
+        del settings["delta"]
+        again = stats.quantiles(PEOPLE, [0.25, 0.5], {"age": (0, 110)}, step=1, **settings)
+        np.testing.assert_array_equal(found.value, again.value)
+
+
+def test_a_fit_is_that_of_the_estimator_called_by_hand():
+    study = seeded()
+    found = study.ols("wage ~ age + sex")
+    x = pd.DataFrame({"age": PEOPLE["age"], "sex[T.M]": PEOPLE["sex"] == "M"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        model = eptr.LinearRegression(
+            x_range=[(0, 110), (0, 1)], y_range=(1, 5000), **by_hand(type("r", (), {"release": found.release_}), 1)
+        ).fit(x, PEOPLE["wage"])
+    np.testing.assert_array_equal(found.coef_, model.coef_)
+    table = model.summary()
+    assert list(found.params.index) == ["Intercept", "age", "sex[T.M]"]
+    np.testing.assert_array_equal(found.params.to_numpy(), np.roll(table.estimates, 1))
+    np.testing.assert_array_equal(found.bse.to_numpy(), np.roll(table.errors, 1))
+    np.testing.assert_array_equal(found.conf_int(), np.roll(table.intervals, 1, axis=0))
+    np.testing.assert_array_equal(found.pvalues.to_numpy(), np.roll(table.p_values, 1))
+    np.testing.assert_allclose(found.predict(PEOPLE), model.predict(x))
+
+
+def test_predictions_leave_out_rows_that_lack_a_value():
+    fit = seeded().ols("wage ~ age + sex")
+    found = fit.predict({"age": [40, "?", 40], "sex": ["F", "F", "X"]})
+    assert np.isfinite(found).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("kind", ["dict", "csv", "csv.gz", "parquet", "arrow"])
+def test_every_container_gives_the_same_bits(kind, tmp_path):
+    text = PEOPLE.astype({"age": object})
+    path = tmp_path / f"p.{kind}"
+    if kind.startswith("csv"):
+        text.to_csv(path, index=False)
+    elif kind == "parquet":
+        PEOPLE.to_parquet(path)
+    data = {"dict": {c: list(PEOPLE[c]) for c in PEOPLE}, "arrow": pa.Table.from_pandas(PEOPLE)}.get(kind, path)
+    want, found = seeded(), seeded(data)
+    for name in ("ols", "mean by", "table"):
+        one, two = ASKED[name](want), ASKED[name](found)
+        assert str(one) == str(two)
+    fit = seeded().ols("wage ~ age + region")
+    np.testing.assert_array_equal(fit.predict(PEOPLE), fit.predict(data))
+
+
+def test_where_counts_other_rows_as_nothing():
+    found = seeded(epsilon=50.0).mean("wage", where="age >= 65 and sex == 'F'")
+    rows = PEOPLE[(PEOPLE["age"] >= 65) & (PEOPLE["sex"] == "F")]
+    assert found.value[0] == pytest.approx(rows["wage"].mean(), rel=0.02)
+    count = seeded(epsilon=50.0).table("sex", where="age >= 65")
+    assert count.value.sum() == pytest.approx((PEOPLE["age"] >= 65).sum(), abs=20)
+
+
+def test_a_second_call_is_free_and_again_is_not():
+    study = seeded(people(300))
+    for ask in ASKED.values():
+        first = ask(study, share=0.05)
+        left = study.journal.left
+        assert str(ask(study, share=0.05)) == str(first)
+        assert study.journal.left == left
+    first = study.mean("age")
+    assert study.mean("age", again=True).value != first.value
+    assert study.mean("age", where="age > 30").value != first.value
+    assert study.mean("age", level=0.5).value != first.value
+
+
+def test_a_study_goes_on_from_its_ledger(tmp_path):
+    url = f"sqlite:///{tmp_path}/budget.db#people"
+    study = Study(PEOPLE, BOOK, epsilon=3.0, ledger=url, analyses=4)
+    fit, told = study.ols("wage ~ age"), study.describe(["sex"])
+    later = Study.open(url, PEOPLE)
+    assert later.remaining == study.remaining == "50% of the budget: two more like the last."
+    assert isinstance(later.ols("wage ~ age"), Fit)
+    assert later.ols("wage ~ age").params.equals(fit.params)
+    assert isinstance(later.describe(["sex"]), Description)
+    assert str(later.describe(["sex"])) == str(told)
+    assert str(Study(PEOPLE, BOOK, epsilon=3.0, ledger=url, analyses=4)) == str(later)
+    with pytest.raises(InputError, match="opened with Budget"):
+        Study(PEOPLE, BOOK, epsilon=4.0, ledger=url, analyses=4)
+    with pytest.raises(InputError, match="another codebook"):
+        Study(PEOPLE, BOOK.replaced("age", Number(0, 120)), epsilon=3.0, ledger=url, analyses=4)
+    with pytest.raises(InputError, match="another data"):
+        Study.open(url, PEOPLE.head(100))
+    with pytest.raises(PrivacyError, match="refuses"):
+        seeded(epsilon=3.0, ledger=url, analyses=4).mean("age")
+    Ledger(url).verify()
+
+
+def test_an_account_of_somebody_else_is_left_alone(tmp_path):
+    ledger = Ledger(f"sqlite:///{tmp_path}/budget.db")
+    ledger.create("other", 3.0, 1e-6)
+    with pytest.raises(InputError, match="not opened by a study"):
+        Study(PEOPLE, BOOK, epsilon=3.0, ledger=f"{ledger.url}#other")
+
+
+def test_a_failure_before_the_charge_costs_nothing():
+    study = seeded(people(300))
+    for wrong in (
+        lambda: study.ols("wage ~ nope"),
+        lambda: study.mean("age", share=2.0),
+        lambda: study.mean("age", where="age"),
+        lambda: study.quantiles("age", [2.0]),
+        lambda: study.histogram("age", [3, 2]),
+        lambda: study.correlation("age"),
+    ):
+        with pytest.raises(InputError):
+            wrong()
+    assert study.journal.left == 1.0
+
+
+def test_what_was_charged_and_lost_is_spent_and_never_drawn_again(monkeypatch):
+    study = seeded(people(300))
+
+    def crash(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "deliver", crash)
+        with pytest.raises(KeyboardInterrupt):
+            study.mean("age")
+    assert study.journal.left == pytest.approx(0.9)
+    assert "spent, not delivered" in study.spent[0]
+    with pytest.raises(BudgetError, match="again=True"):
+        study.mean("age")
+    assert study.journal.left == pytest.approx(0.9)
+    study.mean("age", again=True)
+    assert study.journal.left == pytest.approx(0.8)
+    assert "spent, not delivered" not in study.spent[1]
+    assert np.isfinite(study.mean("age").value).all()
+
+
+def test_a_result_that_nobody_paid_for_breaks_the_chain():
+    study = seeded(people(300))
+    study.journal.ledger.deliver("nothing:0", {"value": 3})
+    with pytest.raises(eptr.LedgerError, match="nobody has paid for"):
+        study.journal.ledger.verify()
+
+
+def test_at_most_so_many_rows_of_a_person_count():
+    # One person has 3,000 of 4,000 rows, all at 100; the others are at 20.
+    age = np.r_[np.full(3000, 100), np.full(1000, 20)]
+    rows = pd.DataFrame({"age": age, "id": np.r_[np.zeros(3000), np.arange(1, 1001)]}).sample(frac=1, random_state=0)
+    book = Codebook({"age": Number(0, 110), "id": Text()})
+    count = seeded(rows, book, epsilon=50.0, person="id", rows_each=2).histogram("age", [0, 50, 110]).value
+    assert count == pytest.approx([1000, 2], abs=15)
+    with pytest.raises(InputError, match="person='nobody'"):
+        seeded(rows, book, person="nobody")
+
+
+def test_intervals_allow_for_dependence_among_the_rows_of_a_person():
+    one, two = (seeded(rows_each=k).table("sex") for k in (1, 4))
+    assert two.se_sampling == pytest.approx(2.0 * one.se_sampling, rel=0.1)
+    assert two.release.rows_per_person == 4
+    fit = seeded(rows_each=4).ols("wage ~ age")
+    assert fit.bse["age"] == pytest.approx(2.0 * fit.estimator.summary().errors[0])
+
+
+def test_a_private_range_is_bought_once_at_its_price():
+    book = BOOK.replaced("wage", Number("private", price=0.03))
+    study = seeded(book=book)
+    found = study.mean("wage", share=0.1)
+    assert [line.share for line in study.journal.lines()] == pytest.approx([0.03, 0.1])
+    assert found.value[0] == pytest.approx(PEOPLE["wage"].mean(), rel=0.1)
+    low, high = study.book["wage"].range
+    assert low <= 0 < PEOPLE["wage"].quantile(0.99) < high < 1e5
+    study.ols("wage ~ age", share=0.1)
+    assert len(study.journal.lines()) == 3
+
+
+def test_scores_of_models_of_the_study():
+    study = seeded(epsilon=20.0)
+    fit = study.ols("log(wage) ~ age + sex")
+    score = study.score(fit, "r2")
+    y = np.log(PEOPLE["wage"])
+    assert score.value == pytest.approx(1 - np.mean((y - fit.predict(PEOPLE)) ** 2) / y.var(), abs=0.05)
+    with pytest.raises(InputError, match="ols, logit or smooth"):
+        study.score(object(), "r2")
+
+
+def test_a_plan_says_widths_and_what_a_wish_would_cost():
+    study = seeded(people(2000), analyses=4)
+    plan = study.plan("wage ~ age + sex", width={"sex[T.M]": 400.0})
+    assert set(plan.widths) == {"age", "sex[T.M]", "Intercept"}
+    assert study.journal.left == 1.0
+    wish = study.plan("wage ~ age + sex", epsilon=plan.buys).widths["sex[T.M]"]
+    assert wish == pytest.approx(400.0, rel=0.2)
+    assert "no epsilon" in str(study.plan("wage ~ age + sex", width=1e-9))
+    with pytest.raises(InputError, match="terms"):
+        study.plan("wage ~ age", width={"nope": 1.0})
+
+
+WRONG = {
+    "no codebook": lambda: Study(PEOPLE, {}, epsilon=1.0),
+    "no columns": lambda: Study(np.zeros((5, 2)), BOOK, epsilon=1.0),
+    "no file": lambda: Study("nowhere.csv", BOOK, epsilon=1.0),
+    "no parquet": lambda: Study("nowhere.parquet", BOOK, epsilon=1.0),
+    "a column that is not there": lambda: Study(PEOPLE.drop(columns="age"), BOOK, epsilon=1.0),
+    "no rows": lambda: Study(PEOPLE.head(0), BOOK, epsilon=1.0),
+    "no epsilon": lambda: Study(PEOPLE, BOOK, epsilon=0.0),
+    "no delta": lambda: Study(PEOPLE, BOOK, epsilon=1.0, delta=0.0),
+    "no analyses": lambda: Study(PEOPLE, BOOK, epsilon=1.0, analyses=0),
+    "no rows each": lambda: Study(PEOPLE, BOOK, epsilon=1.0, rows_each=0),
+    "nobody": lambda: Study(PEOPLE, BOOK, epsilon=1.0, protects=""),
+    "another relation": lambda: Study(PEOPLE, BOOK, epsilon=1.0, neighbours="swap"),
+    "a ledger without a name": lambda: Study(PEOPLE, BOOK, epsilon=1.0, ledger="sqlite:///budget.db"),
+    "share and epsilon": lambda: seeded().mean("age", share=0.1, epsilon=1.0),
+    "a share above all": lambda: seeded().mean("age", share=1.5),
+    "a share of nothing": lambda: seeded().mean("age", share=0.0),
+    "an unknown argument": lambda: seeded().mean("age", weight=3),
+    "a column of text": lambda: seeded().mean("who"),
+    "a mean of levels": lambda: seeded().mean("sex"),
+    "no names": lambda: seeded().mean([]),
+    "a name twice": lambda: seeded().mean(["age", "age"]),
+    "groups of numbers": lambda: seeded().mean("age", by="wage"),
+    "a table of numbers": lambda: seeded().table("wage"),
+    "a condition that is none": lambda: seeded().mean("age", where="age + 1"),
+    "a hostile condition": lambda: seeded().mean("age", where="__import__('os').getpid() > 0"),
+    "no formula": lambda: seeded().ols(3),
+    "a table for predictions": lambda: seeded().ols("wage ~ age").predict({"wage": [1.0]}),
+}
+
+
+@pytest.mark.parametrize("make", WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is_one_sentence(make):
+    with pytest.raises(InputError) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"age": "confidential"},
+        {"age": 10**400},
+        {"wage": None},
+        {"sex": "confidential"},
+        {"region": b"\xff"},
+        {"member": "confidential"},
+        {"age": 90, "sex": "M", "region": "W"},
+    ],
+    ids=lambda row: repr(row)[:30],
+)
+def test_neighbours_show_the_same_but_for_noise(row):
+    """The whole study, its ledger and its results, with the noise replayed."""
+    rows = people(60).astype(object)
+    other = rows.copy()
+    for name, value in row.items():
+        other.at[7, name] = value
+
+    def run(data, noise):
+        study = Study(data, BOOK, epsilon=2.0, random_state=noise)
+        for name in ("mean", "mean by", "histogram", "table", "correlation", "ols"):
+            ASKED[name](study)
+        study.mean("age", where="age > 40")
+        return study
+
+    def seen(study):
+        entries = [
+            {k: v for k, v in e.to_dict().items() if k not in ("time", "hash", "previous")}
+            for e in study.journal.ledger.history()
+        ]
+        return {"ledger": json.dumps(entries).encode(), "repr": repr(study).encode(), "book": repr(study.book).encode()}
+
+    found = compare_artefacts(run, [(rows, other)], seen)
+    assert found.compared > 3
+    assert found.differs is None
+
+
+def test_without_a_ledger_the_study_says_so():
+    assert "recorded nowhere" in repr(seeded(people(100)))
+
+
+def test_a_private_study_draws_other_noise_every_time():
+    study = Study(people(200), BOOK, epsilon=1.0)
+    assert study.mean("age").value != study.mean("age", again=True).value
+    assert study.mean("age").release.private
+
+
+def model_or_none(name):
+    from eptr.estimators.catalogue import OURS
+
+    return next((entrant.estimator for entrant in OURS if entrant.estimator.__name__ == name), None)
+
+
+def test_logistic_regression_of_a_formula():
+    study = seeded(people(8000), epsilon=20.0)
+    if model_or_none("LogisticRegression") is None:
+        with pytest.raises(InputError, match="no LogisticRegression"):
+            study.logit("member ~ age")
+        return
+    frame = people(8000)
+    fit = study.logit("I(wage > 150) ~ age + sex")
+    assert list(fit.params.index) == ["Intercept", "age", "sex[T.M]"]
+    assert fit.params["age"] > 0
+    assert fit.params["sex[T.M]"] > 0
+    right = np.mean(fit.predict(frame) == (frame["wage"] > 150))
+    assert right > 0.7
+    assert fit.predict_proba(frame).shape == (8000, 2)
+    assert study.score(fit, "accuracy").value == pytest.approx(right, abs=0.02)
+    assert set(study.logit("sex ~ wage").predict(frame.head(9))) <= {"F", "M"}
+    assert str(study.logit("sex ~ wage")) == str(Study.logit(study, "sex ~ wage"))
+
+
+def test_smooth_functions_of_a_formula():
+    study = seeded(people(8000), epsilon=20.0)
+    if model_or_none("AdditiveRegressor") is None:
+        with pytest.raises(InputError, match="no AdditiveRegressor"):
+            study.smooth("wage ~ s(age)")
+        return
+    frame = people(8000)
+    fit = study.smooth("log(wage) ~ s(age) + sex")
+    value, low, high = fit.partial_effect("age", [30, 70])
+    assert value[1] - value[0] == pytest.approx(0.8, abs=0.15)  # 0.02 times 40 years
+    assert np.all((low < value) & (value < high))
+    found = fit.predict(frame)
+    assert 1 - np.mean((np.log(frame["wage"]) - found) ** 2) / np.var(np.log(frame["wage"])) > 0.4
+    assert str(study.smooth("log(wage) ~ s(age) + sex")) == str(fit)

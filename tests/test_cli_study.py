@@ -1,0 +1,86 @@
+"""Codebooks and studies on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from .test_cli import eptr  # noqa: F401
+
+BOOK = """
+[columns.age]
+low = 0
+high = 110
+[columns.sex]
+levels = ["F", "M"]
+[columns.wage]
+low = 0
+high = 20000
+"""
+
+
+@pytest.fixture
+def people(tmp_path):
+    rng = np.random.default_rng(0)
+    age, sex = rng.integers(18, 80, 1500), rng.choice(["F", "M"], 1500)
+    wage = 100 * age + 500 * (sex == "M") + rng.normal(size=1500)
+    lines = [f"{a},{s},{w:.2f}" for a, s, w in zip(age, sex, wage, strict=True)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,sex,wage", *lines]) + "\n")
+    (tmp_path / "book.toml").write_text(BOOK)
+    return tmp_path
+
+
+def test_a_codebook_from_draft_to_check(eptr, people):  # noqa: F811
+    code, _, error = eptr("codebook", "draft", "people.csv")
+    assert code == 2
+    assert "--header" in error
+    assert eptr("codebook", "draft", "people.csv", "--header", "--out", "draft.toml")[0] == 0
+    code, out, _ = eptr("codebook", "check", "draft.toml")
+    assert code == 1
+    assert out.count("still blank") == 3
+    code, out, _ = eptr("codebook", "check", "book.toml", "--n", "1500")
+    assert code == 0
+    assert "noise of" in out
+
+
+def test_a_study_from_fit_to_show(eptr, people):  # noqa: F811
+    ledger = "sqlite:///budget.db#people"
+    fit = ["fit", "people.csv", "--codebook", "book.toml", "--formula", "wage ~ age + sex", "--ledger", ledger]
+    code, out, _ = eptr(*fit, "--epsilon", "1", "--total", "2")
+    assert code == 0
+    assert "sex[T.M]" in out
+    model = (people / "model.json").read_text()
+    code, _, _ = eptr(*fit, "--epsilon", "1", "--out", "again.json")  # stored, and free
+    assert code == 0
+    assert json.loads((people / "again.json").read_text()) == json.loads(model)
+    describe = ["describe", "people.csv", "--codebook", "book.toml", "--columns", "age,sex", "--ledger", ledger]
+    code, out, _ = eptr(*describe, "--epsilon", "0.5", "--where", "age > 30")
+    assert code == 0
+    assert "quantile 0.5" in out
+    code, out, _ = eptr("study", "show", ledger)
+    assert code == 0
+    assert out.count("%") == 3
+    assert "ols wage ~ age + sex" in out
+    assert "delivered" in eptr("ledger", "history", "people", "--ledger", "sqlite:///budget.db")[1]
+    code, _, error = eptr(*fit, "--epsilon", "5", "--out", "more.json")
+    assert code == 2
+    assert "is left" in error
+    assert eptr("predict", "model.json", "people.csv", "--out", "p.csv")[0] == 0
+    assert (people / "p.csv").read_text().startswith("predicted wage\n")
+
+
+def test_a_fit_wants_one_way_of_saying_what_is_public(eptr, people):  # noqa: F811
+    for words in (
+        [],
+        ["--formula", "wage ~ age"],
+        ["--codebook", "book.toml", "--formula", "wage ~ age", "--target", "age"],
+    ):
+        code, _, error = eptr("fit", "people.csv", *words)
+        assert code == 2
+        assert "--codebook and --formula" in error
+    code, out, _ = eptr("fit", "people.csv", "--codebook", "book.toml", "--formula", "wage ~ age", "--seed", "1")
+    assert code == 0
+    assert "NOT private" in out
+    assert "recorded nowhere" in out
