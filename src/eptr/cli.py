@@ -108,7 +108,7 @@ def fit(
     data: Annotated[Path, typer.Argument(help="CSV with a header line, or a Parquet file or folder.")],
     target: Annotated[str, typer.Option(help="Column to predict.")],
     bounds: Annotated[Path, typer.Option(help="TOML with the public range of every column.")],
-    model: Annotated[str, typer.Option(help="ols, bayes or kernel.")] = "ols",
+    model: Annotated[str, typer.Option(help="ols, logistic, bayes or kernel.")] = "ols",
     epsilon: Annotated[float, typer.Option()] = 1.0,
     delta: Annotated[float, typer.Option()] = 1e-6,
     strategy: Annotated[str, typer.Option(help="refined, tight or paper.")] = "refined",
@@ -214,7 +214,7 @@ def predict(
 def plan(
     n: Annotated[int, typer.Option("--n", help="Rows.")],
     features: Annotated[int, typer.Option(help="Columns.")],
-    model: Annotated[str, typer.Option(help="ols, bayes or kernel.")] = "ols",
+    model: Annotated[str, typer.Option(help="ols, logistic, bayes or kernel.")] = "ols",
     epsilon: Annotated[float, typer.Option()] = 1.0,
     delta: Annotated[float, typer.Option()] = 1e-6,
     strategy: Annotated[str, typer.Option(help="refined, tight or paper; all three if not given.")] = "",
@@ -238,7 +238,8 @@ def plan(
         if "bandwidth" in entrant.needs:
             settings |= {"domain": (-1, 1), "bandwidth": 0.2}
         if entrant.takes_ranges and x_bound is None:
-            planned = entrant.make(x_range=(-1, 1), y_range=(-y_bound, y_bound), **settings)
+            target = [0, 1] if entrant.task == "classification" else (-y_bound, y_bound)
+            planned = entrant.ranged((-1, 1), target, **settings)
         else:
             planned = entrant.example(radius, y_bound, **settings)
         print(planned.plan(n, features))

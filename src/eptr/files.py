@@ -175,11 +175,12 @@ class FileModel:
         return np.asarray(0.5 * (low + high) + 0.5 * (high - low) * found)
 
     def coefficients(self) -> list[Coefficient]:
-        """Of a linear fit, in the units of the data; the intercept last."""
+        """Slopes in the units of the data, or changes of log odds; the intercept last."""
         scales = self.bounds.scales()
         reaches = [*(half for _, half in scales), 0.0]
         table = self.summary
         if table is not None:
+            reaches *= len(table.names) // len(reaches)  # a set of coefficients for every class but the first
             return [
                 Coefficient(name, float(value), float(low), float(high), reach, not unknown)
                 for name, value, (low, high), reach, unknown in zip(
@@ -200,7 +201,8 @@ class FileModel:
         return tables[self.entrant.panel]()
 
     def _coefficient_table(self) -> list[list[str]]:
-        rows = [["column", "slope", "2.5 %", "97.5 %"]]
+        what = "log odds" if self.entrant.task == "classification" else "slope"
+        rows = [["column", what, "2.5 %", "97.5 %"]]
         for c in self.coefficients():
             ends = [f"{v:.5g}" for v in (c.low, c.high) if not math.isnan(v)] or ["", ""]
             rows.append([c.name, *([f"{c.value:.5g}", *ends] if c.determined else ["too few rows to say", "", ""])])
@@ -302,7 +304,7 @@ def _estimator(entrant: Entrant, bounds: PublicBounds, settings: dict[str, Any])
         raise InputError(f"{entrant.title.lower()} needs numbers in every column; leave out columns with levels.")
     share = settings.pop("bandwidth", 0.1)
     if entrant.takes_ranges:
-        return entrant.make(x_range=bounds.ranges(), y_range=bounds.target, **settings)
+        return entrant.ranged(bounds.ranges(), bounds.target, **settings)
     needs = {"bandwidth": 2.0 * share} if "bandwidth" in entrant.needs else {}
     return entrant.example(1.0 if whole else bounds.radius(), 1.0, list(bounds.target), **needs, **settings)
 

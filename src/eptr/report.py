@@ -84,7 +84,8 @@ def _estimates(model: FileModel) -> list[str]:
 def _coefficients(model: FileModel) -> list[str]:
     found = model.coefficients()
     known = model.summary is not None
-    note = f"Slopes per unit of the column. Intervals count sampling error and privacy noise. {model.caution()}"
+    what = "Log odds" if model.entrant.task == "classification" else "Slopes"
+    note = f"{what} per unit of the column. Intervals count sampling error and privacy noise. {model.caution()}"
     if not known:
         note = "Slopes per unit of the column, without intervals: strategy “refined” of this version releases them."
     slopes = [c for c in found if c.reach and c.determined]
@@ -98,7 +99,8 @@ def _coefficients(model: FileModel) -> list[str]:
         axis.axvline(0.0, color="#999999", lw=1)
         axis.set_yticks(places, [plain(n) for n in names])
         axis.set_ylim(-0.6, len(names) - 0.4)
-        axis.set_xlabel(f"change of {plain(model.target)} over half of the column's range")
+        changed = plain(model.target) if what == "Slopes" else f"the log odds of {plain(model.target)}"
+        axis.set_xlabel(f"change of {changed} over half of the column's range")
 
     caption = "Coefficients, comparable across columns" + (", with 95 % intervals." if known else ".")
     figure = [_figure(paint, caption, 0.4 * len(names) + 1.2)] if slopes else []

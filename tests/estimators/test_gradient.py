@@ -19,8 +19,8 @@ class Logistic:
     def residual(self, y, predictor):
         return np.clip(y, 0.0, 1.0) - 1.0 / (1.0 + np.exp(-predictor))
 
-    def weight(self, predictor):
-        return 1.0 / (2.0 + np.exp(predictor) + np.exp(-predictor))
+    def roots(self, predictor):
+        return [1.0 / np.sqrt(2.0 + np.exp(predictor) + np.exp(-predictor))]
 
 
 ASKS = {

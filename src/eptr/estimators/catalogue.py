@@ -13,6 +13,7 @@ from ..errors import InputError
 from .bayes import BayesClassifier
 from .kernel import KernelRegressor
 from .linear import LinearRegression
+from .logistic import LogisticRegression
 
 __all__ = ["COMMANDS", "OURS", "Entrant", "commanded"]
 
@@ -57,6 +58,12 @@ class Entrant:
         }[self.task]
         return self.make(**bounds | dict(self.needs) | settings)
 
+    def ranged(self, x_range: Any, target: Any, **settings: Any) -> Any:
+        """An instance for raw columns, with the range of y or the classes that it takes."""
+        return self.make(
+            x_range=x_range, **{"classes" if self.task == "classification" else "y_range": target}, **settings
+        )
+
 
 def _strategies(estimator: Any, task: str, **more: Any) -> list[Entrant]:
     ranges = hasattr(estimator, "x_range")
@@ -70,6 +77,7 @@ OURS = [
     *_strategies(
         LinearRegression, "regression", command="ols", title="Least squares", panel="coefficients", exposed={"c0": 0.3}
     ),
+    *_strategies(LogisticRegression, "classification", command="logistic", title="Logistic regression", panel="coefficients"),
     *_strategies(BayesClassifier, "classification", command="bayes", title="Bayes classifier", panel="means"),
     *_strategies(
         KernelRegressor, "function", command="kernel", title="Kernel regression", panel="function",

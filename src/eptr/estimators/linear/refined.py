@@ -27,7 +27,7 @@ from ..whitening import Whitening, whiten
 from .bounds import moments
 from .problem import LeastSquares, Problem, RegressionFitted
 
-__all__ = ["Refined", "descend"]
+__all__ = ["Refined", "descend", "effective", "james_stein", "simulated_columns"]
 
 Array = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ class Squares:
     def residual(self, y: Any, predictor: Any) -> Any:
         return namespace(predictor).clip(y, -self.limit, self.limit) - predictor
 
-    def weight(self, predictor: Any) -> None:
+    def roots(self, predictor: Any) -> None:
         return None
 
 
@@ -84,7 +84,7 @@ class Refined(NoisySums):
         columns, seen = None, rows
         if public.x_range is not None:
             portion = left.within(COLUMNS_SHARE)
-            mu = _effective(left.mu, left.unit)
+            mu = effective(left.mu, left.unit)
             columns = standardise(rows, *public.x_range, low, high, portion, centred=public.fit_intercept, mu=mu)
             public, left = (
                 replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features)),
@@ -117,7 +117,7 @@ def descend(
 ) -> tuple[Solution, Whitening, NDArray[np.bool_], float]:
     """From rows of about unit size to a solution in whitened coordinates; y is seen up to ``reach`` times its bound."""
     n, p, bound = rows.n, public.numbers, public.y_bound
-    mu = _effective(spending.mu, spending.unit)
+    mu = effective(spending.mu, spending.unit)
     warm = math.sqrt(n) * mu > WARM and schedule(n, p, mu, 1.0).banded
     outer = Outer(public.radius, p)
     # For columns of unit size; the largest eigenvalue of the noise is about sd sqrt(2p).
@@ -159,8 +159,16 @@ def descend(
 
 
 def simulated(public: LeastSquares) -> tuple[MemoryRows, int]:
-    """Normal columns that use a third of their range (or zeros and ones in known shares), and errors a quarter of y's."""
+    """Columns as a plan takes them to be, and errors a quarter of y's range."""
     n, rng = min(public.n, SIMULATED), np.random.default_rng(0)
+    x = simulated_columns(public, n, rng)
+    low_y, high_y = public.y_range or (-public.y_bound, public.y_bound)
+    y = (low_y + high_y) / 2.0 + (high_y - low_y) / 8.0 * rng.normal(size=n)
+    return MemoryRows(x, y), n
+
+
+def simulated_columns(public: Any, n: int, rng: np.random.Generator) -> Array:
+    """Normal columns that use a third of their range, or zeros and ones in known shares."""
     x = rng.normal(size=(n, public.n_features))
     if public.x_range is None:
         x *= public.x_bound / (ROW_LENGTH * math.sqrt(public.n_features))
@@ -169,12 +177,10 @@ def simulated(public: LeastSquares) -> tuple[MemoryRows, int]:
         x = (low + high) / 2.0 + (high - low) / 6.0 * x
         for column, share in public.shares.items():
             x[:, column] = np.where(rng.permutation(n) < share * n, high[column], low[column])
-    low_y, high_y = public.y_range or (-public.y_bound, public.y_bound)
-    y = (low_y + high_y) / 2.0 + (high_y - low_y) / 8.0 * rng.normal(size=n)
-    return MemoryRows(x, y), n
+    return np.asarray(x)
 
 
-def _effective(mu: float, unit: Unit) -> float:
+def effective(mu: float, unit: Unit) -> float:
     """The mu at which replacing one row would need the same noise."""
     return 2.0 * mu / Ball(1.0).sensitivity(unit)
 
@@ -220,13 +226,18 @@ def _report(
 
 
 def _shrunk(beta: Array, noise: Array, slopes: int, columns: Columns | None, fit_intercept: bool) -> Array:
-    """James and Stein's factor on the slopes: 1 where they are clear, 0 where they are noise. The mean stays as it is."""
-    if slopes < 3:
-        return beta
-    size = float(beta[:slopes] @ np.linalg.solve(noise[:slopes, :slopes], beta[:slopes]))
-    factor = max(0.0, 1.0 - (slopes - 2) / max(size, 1e-300))
+    """Slopes shrunk together. The mean stays as it is."""
+    factor = james_stein(beta[:slopes], noise[:slopes, :slopes])
     shrunk = beta.copy()
     shrunk[:slopes] *= factor
     if fit_intercept and columns is not None:
         shrunk[-1] += (1.0 - factor) * float(beta[:slopes] @ columns.centre)
     return shrunk
+
+
+def james_stein(values: Array, noise: Array) -> float:
+    """James and Stein's factor for values with such covariance of noise: 1 where they are clear, 0 where they are noise."""
+    if len(values) < 3:
+        return 1.0
+    size = float(values @ np.linalg.solve(noise, values))
+    return max(0.0, 1.0 - (len(values) - 2) / max(size, 1e-300))
