@@ -201,7 +201,7 @@ def _gradients(z: Any, factor: Any) -> Any:
     if factor.ndim == 1:
         return z * factor
     each = factor[:, None, :] * z[None, :, :]
-    return namespace(z).reshape(each, (-1, z.shape[1]))
+    return namespace(z).reshape(each, (factor.shape[0] * z.shape[0], z.shape[1]))
 
 
 def _lengths(*factors: Any) -> Any:
