@@ -30,7 +30,9 @@ def people(n=3000):
 
 def written(folder, kind):
     age, income, score, group = people()
-    target, values, bounds = ("group", group, GROUP) if commanded(kind)[0].task == "classification" else ("score", score, SCORE)
+    target, values, bounds = (
+        ("group", group, GROUP) if commanded(kind)[0].task == "classification" else ("score", score, SCORE)
+    )
     with (folder / "people.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["age", "income", target])

@@ -13,7 +13,6 @@ from eptr.rows.memory import MemoryRows
 
 from .gaps import gradient_gap
 
-
 ASKS = {
     "one band": Bands((0.7,)),
     "bands": Bands((0.5, 1.0, 2.0, 8.0)),

@@ -21,6 +21,7 @@ __all__ = [
     "Block",
     "Curvature",
     "Gradient",
+    "Level",
     "Likelihood",
     "Norms",
     "Slope",
@@ -97,6 +98,20 @@ class Bands:
 
     def contributions(self, p: int) -> list[Ball]:
         return [Ball(high - low) for low, high in zip((0.0, *self.levels), self.levels, strict=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Residuals as they are, cut at ``radius`` where they can be longer: a gradient of the constant alone."""
+
+    radius: float
+
+    def __call__(self, block: Block, n: int) -> Any:
+        one, lengths = namespace(block.z).ones_like(block.z[:1, :]), _lengths(block.residual)
+        return Bands((self.radius,))(block._replace(z=one, size=one[0, :], norm=lengths), n)[0, :]
+
+    def contributions(self, p: int) -> list[Ball]:
+        return [Ball(self.radius)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from ...privacy.spending import Portion, Spending
 from ...rows.engine import RowFunction, Rows
 from ...rows.memory import MemoryRows
 from ...rows.namespace import doubles, namespace
-from ..columns import FEW, Columns, Standardised, standardise
+from ..columns import FEW, LEAST, Columns, Standardised, standardise
 from ..descent import Solution
 from ..linear.bounds import moments
 from ..linear.refined import (
@@ -34,7 +34,7 @@ from ..planning import Plan
 from ..quantile import RADIUS_SHARE
 from ..ranges import buy_ranges
 from ..strategy import NoisySums
-from ..whitening import whiten
+from ..whitening import isotropic, whiten
 from .likelihood import likelihood
 from .newton import Newton, course
 from .problem import LogisticFitted, LogisticProblem
@@ -45,6 +45,8 @@ Array = NDArray[np.float64]
 
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 COUNT_SHARE = 0.02  # on the number of rows of every class
+HOPELESS, TRACE_SHARE = 4.0, 0.01  # from there on the Gram matrix is all noise, and only its trace is worth buying
+ROUGH_COLUMNS = 0.06, 0.5  # share and least scale of columns where noise rules
 RAREST = 3.0  # no class is taken to be rarer than so many standard deviations of its count
 
 
@@ -113,8 +115,13 @@ class Refined(NoisySums):
         stated, columns = public.stated, None
         if public.x_range is not None:
             ends, mu = (0.0, float(public.n_classes)), effective(left.mu, left.unit)
-            portion, left = left.within(COLUMNS_SHARE), left.within(1.0 - COLUMNS_SHARE)
-            columns = standardise(coded, *public.x_range, *ends, portion, centred=public.fit_intercept, mu=mu)
+            # Where noise rules, rare levels are not worth a scale of their own.
+            banded = course(public.n, public.numbers * (public.n_classes - 1), mu, 1.0).banded
+            share, least = (COLUMNS_SHARE, LEAST) if banded else ROUGH_COLUMNS
+            portion, left = left.within(share), left.within(1.0 - share)
+            columns = standardise(
+                coded, *public.x_range, *ends, portion, centred=public.fit_intercept, mu=mu, least=least
+            )
             public = replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features))
             coded = Standardised(coded, columns, 0.0)
         found = climb(coded, public, left, count=columns is None)
@@ -127,12 +134,20 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, *, count: bool
     mu, outer = effective(spending.mu, spending.unit), Outer(public.radius, p)
     counted = COUNT_SHARE if public.fit_intercept else 0.0
     wanted = (spending.scale(outer, 1.0) * math.sqrt(2.0 * p) / (GRAM_NOISE * n)) ** 2
-    gram_share = min(max(wanted, GRAM_SHARE[0]), GRAM_SHARE[1])
+    clear = wanted < HOPELESS
+    gram_share = min(max(wanted, GRAM_SHARE[0]), GRAM_SHARE[1]) if clear else TRACE_SHARE
     plan = course(n, p * (classes - 1), mu, 1.0 - gram_share - counted - OUTSIDE_SHARE * count)
 
     # As targets go, the code of a class lies within the bound: only rows beyond theirs are outside.
     sums = moments(rows, public.x_bound, float(classes), public.constant, count=count)
-    gram = spending.noisy(sums.gram, outer, gram_share)  # proof: gram
+    if clear:
+        whitening = whiten(
+            spending.noisy(sums.gram, outer, gram_share), spending.scale(outer, gram_share), n
+        )  # proof: gram
+    else:
+        length, trace = Interval(0.0, public.x_bound**2), np.trace(sums.gram[: rows.n_features, : rows.n_features])
+        total = float(spending.noisy(np.asarray(trace), length, gram_share))  # proof: trace
+        whitening = isotropic(max(total, spending.scale(length, gram_share)) / rows.n_features, p, n)
     outside = 0.0
     if count:
         beyond = spending.noisy(np.asarray(sums.outside), Interval(0.0, 1.0), OUTSIDE_SHARE)  # proof: outside
@@ -144,11 +159,10 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, *, count: bool
         shares, few = np.maximum(noisy, least), noisy < FEW / mu
         shares = shares / np.sum(shares)
 
-    whitening, model = whiten(gram, spending.scale(outer, gram_share), n), likelihood(shares)
+    model = likelihood(shares)
     largest = math.sqrt(n / whitening.smallest) * public.radius * math.sqrt(2.0) * float(np.linalg.norm(model.mix, 2))
     newton = Newton(model, rows, public.x_bound, public.constant, whitening, spending, plan, largest)
-    phi, noise, clip, length = newton.climb()
-    solution = newton.finish(phi) if plan.banded else newton.noisy_end(phi, noise, clip, length)
+    solution = newton.smooth() if plan.banded else newton.rough()
     solution = replace(solution, phi=newton.inside(solution.phi))
     mix = model.mix[:, 0] if classes == 2 else model.mix[:, 1:] - model.mix[:, :1]
     unknown = (whitening.known(plan.moves, n) < KNOWN)[None, :] | (few[1:] | few[0])[:, None] | newton.touched
@@ -183,7 +197,9 @@ def _report(found: Found, columns: Columns | None, public: LogisticProblem, stat
     noise = found.solution.noise * math.sqrt(float(np.mean(np.sum(back**2, axis=1))))
     centre = centre.reshape(m, -1)
     each = [j * public.numbers + i for j in range(m) for i in range(slopes)]
-    factor = james_stein(centre[:, :slopes].ravel(), found.solution.noise**2 * (back[each] @ back[each].T))
+    factor = 1.0  # where noise rules, the fit was shrunk as far as it should
+    if found.solution.banded:
+        factor = james_stein(centre[:, :slopes].ravel(), found.solution.noise**2 * (back[each] @ back[each].T))
     shrunk = centre.copy()
     shrunk[:, :slopes] *= factor
     if public.fit_intercept:
