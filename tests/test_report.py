@@ -10,7 +10,7 @@ import pytest
 
 from eptr import InputError, LinearRegression
 from eptr.bounds import FileColumns, PublicBounds
-from eptr.estimators.catalogue import COMMANDS
+from eptr.estimators.catalogue import COMMANDS, commanded
 from eptr.files import FileModel, open_data, read_csv
 from eptr.report import render
 
@@ -30,7 +30,9 @@ def people(n=3000):
 
 def written(folder, kind):
     age, income, score, group = people()
-    target, values, bounds = ("group", group, GROUP) if kind == "bayes" else ("score", score, SCORE)
+    target, values, bounds = (
+        ("group", group, GROUP) if commanded(kind)[0].task == "classification" else ("score", score, SCORE)
+    )
     with (folder / "people.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["age", "income", target])

@@ -27,6 +27,7 @@ _HOME = {
     "LedgerError": "errors",
     "KernelRegressor": "estimators.kernel",
     "LinearRegression": "estimators.linear",
+    "LogisticRegression": "estimators.logistic",
     "NoReplyWarning": "errors",
     "NotPrivateWarning": "errors",
     "PrivacyError": "errors",

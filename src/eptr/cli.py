@@ -114,7 +114,8 @@ def fit(
     target: Annotated[str | None, typer.Option(help="Without a formula: the column to predict.")] = None,
     bounds: Annotated[Path | None, typer.Option(help="Without a formula: TOML with the range of every column.")] = None,
     model: Annotated[
-        str, typer.Option(help="With a formula: ols, logit or smooth; with --target: ols, bayes, kernel, additive.")
+        str,
+        typer.Option(help="With a formula: ols, logit or smooth; with --target: ols, logit, bayes, kernel, additive."),
     ] = "ols",
     epsilon: Annotated[float, typer.Option()] = 1.0,
     delta: Annotated[float, typer.Option()] = 1e-6,
@@ -308,7 +309,7 @@ def verify(
 def plan(
     n: Annotated[int, typer.Option("--n", help="Rows.")],
     features: Annotated[int, typer.Option(help="Columns.")],
-    model: Annotated[str, typer.Option(help="ols, bayes, kernel or additive.")] = "ols",
+    model: Annotated[str, typer.Option(help="ols, logit, bayes, kernel or additive.")] = "ols",
     epsilon: Annotated[float, typer.Option()] = 1.0,
     delta: Annotated[float, typer.Option()] = 1e-6,
     strategy: Annotated[str, typer.Option(help="refined, tight or paper; all three if not given.")] = "",

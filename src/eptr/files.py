@@ -149,11 +149,12 @@ class FileModel:
         return np.asarray(0.5 * (low + high) + 0.5 * (high - low) * found)
 
     def coefficients(self) -> list[Coefficient]:
-        """Of a linear fit, in the units of the data; the intercept last."""
+        """Slopes in the units of the data, or changes of log odds; the intercept last."""
         scales = self.bounds.scales()
         reaches = [*(half for _, half in scales), 0.0]
         table = self.summary
         if table is not None:
+            reaches *= len(table.names) // len(reaches)  # a set of coefficients for every class but the first
             return [
                 Coefficient(name, float(value), float(low), float(high), reach, not unknown)
                 for name, value, (low, high), reach, unknown in zip(
@@ -175,7 +176,8 @@ class FileModel:
         return tables[self.entrant.panel]()
 
     def _coefficient_table(self) -> list[list[str]]:
-        rows = [["column", "slope", "2.5 %", "97.5 %"]]
+        what = "log odds" if self.entrant.task == "classification" else "slope"
+        rows = [["column", what, "2.5 %", "97.5 %"]]
         for c in self.coefficients():
             ends = [f"{v:.5g}" for v in (c.low, c.high) if not math.isnan(v)] or ["", ""]
             rows.append([c.name, *([f"{c.value:.5g}", *ends] if c.determined else ["too few rows to say", "", ""])])

@@ -43,12 +43,14 @@ def _coefficients(model: FileModel, found: Panel) -> Panel:
     sampling = {line.name: line.sampling for line in found.lines}
     slopes = [c for c in model.coefficients() if c.determined]
     lines = tuple(Line(c.name, c.value, c.low, c.high, sampling.get(c.name, math.nan)) for c in slopes)
-    note = "Slopes per unit of the column; the figure shows the change over half of each column's range."
+    odds = model.entrant.task == "classification"
+    what, changed = ("Log odds", f"the log odds of {model.target}") if odds else ("Slopes", model.target)
+    note = f"{what} per unit of the column; the figure shows the change over half of each column's range."
     if model.summary is None:
         note = "Slopes per unit of the column, without intervals: strategy “refined” of this version releases them."
     return replace(
         found, lines=lines, factors=tuple(c.reach for c in slopes), extra=(f"<p class='note'>{note}</p>", *found.extra),
-        axis=f"change of {model.target} over half of the column's range",
+        axis=f"change of {changed} over half of the column's range",
     )  # fmt: skip
 
 

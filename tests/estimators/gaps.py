@@ -163,11 +163,14 @@ def refined_sums_gap(rng, R=2.0):
 def gradient_gap(ask, rng, p=3, likelihood=None, unit=None):
     """What is asked of one gradient stays within its contribution, part by part, whatever the row; a dropped one adds 0."""
     W, unit = np.linalg.qr(rng.normal(size=(p, p)))[0] * [3.0, 1.0, 0.2], unit or Unit()
-    gradient = Gradient(likelihood or Squares(48.0), 2.0, None, W, rng.normal(size=p))
-    reaches = [contribution.sensitivity(unit) for contribution in ask.contributions(p)]
+    classes = getattr(likelihood, "mix", np.ones((1, 1))).shape
+    theta = rng.normal(size=p if classes[1] == 1 else (p, classes[1]))
+    gradient = Gradient(likelihood or Squares(48.0), 2.0, None, W, theta)
+    reaches = [contribution.sensitivity(unit) for contribution in ask.contributions(p * classes[0])]
 
     def one(row):
-        found = gradient.sums(MemoryRows(row[None, :p], row[p : p + 1]), ask)[0]
+        y = row[p : p + 1] if classes[1] == 1 else np.abs(np.rint(row[p : p + 1])) % classes[1]
+        found = gradient.sums(MemoryRows(row[None, :p], y), ask)[0]
         return found.reshape(len(reaches), -1)
 
     def change(z):

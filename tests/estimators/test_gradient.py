@@ -7,21 +7,11 @@ import pytest
 
 from eptr.estimators.gradient import ROW_BITS, Bands, Beyond, Curvature, Gradient, Norms, Slope, Spread, round_public
 from eptr.estimators.linear.refined import Squares
+from eptr.estimators.logistic.likelihood import Several, Two
 from eptr.privacy.unit import Unit
 from eptr.rows.memory import MemoryRows
 
 from .gaps import gradient_gap
-
-
-class Logistic:
-    """A likelihood whose weights differ from row to row."""
-
-    def residual(self, y, predictor):
-        return np.clip(y, 0.0, 1.0) - 1.0 / (1.0 + np.exp(-predictor))
-
-    def weight(self, predictor):
-        return 1.0 / (2.0 + np.exp(predictor) + np.exp(-predictor))
-
 
 ASKS = {
     "one band": Bands((0.7,)),
@@ -34,7 +24,7 @@ ASKS = {
     "spread": Spread(1.5),
 }
 EVERY = pytest.mark.parametrize("name", ASKS)
-LIKELIHOODS = {"squares": Squares(48.0), "logistic": Logistic()}
+LIKELIHOODS = {"squares": Squares(48.0), "two classes": Two(0.3), "classes": Several(np.array([0.5, 0.4, 0.1]))}
 rng = np.random.default_rng(0)
 W = round_public(rng.normal(size=(4, 4)), ROW_BITS - 3)
 X, Y = rng.standard_t(3, size=(2001, 3)) * [5.0, 1.0, 0.1], rng.standard_t(3, size=2001) + 1.0
@@ -42,7 +32,10 @@ X, Y = rng.standard_t(3, size=(2001, 3)) * [5.0, 1.0, 0.1], rng.standard_t(3, si
 
 def gradient(likelihood="squares", constant=0.75):
     p = 4 if constant else 3
-    return Gradient(LIKELIHOODS[likelihood], 1.99, constant, W[:p, :p], np.linspace(-1.0, 1.0, p))
+    theta = np.linspace(-1.0, 1.0, p)
+    if likelihood == "classes":
+        theta = np.outer(theta, [1.0, -0.5, 0.3])
+    return Gradient(LIKELIHOODS[likelihood], 1.99, constant, W[:p, :p], theta)
 
 
 def plain(x, y, constant=0.75):
@@ -55,10 +48,11 @@ def plain(x, y, constant=0.75):
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out"])
 @pytest.mark.parametrize("likelihood", LIKELIHOODS)
 def test_no_row_leaves_its_contribution_and_some_row_reaches_its_end(name, relation, likelihood):
-    # A logistic weight is at most 1/4 and fades with |z|: its curvature and its gradients are smaller than squares have.
-    ask = Curvature(0.1) if (likelihood, name[:4]) == ("logistic", "curv") else ASKS[name]
+    # The weight of a class fades with |z|: its curvature and its gradients are smaller than squares have.
+    ask = Curvature(0.1) if likelihood != "squares" and name[:4] == "curv" else ASKS[name]
     found = gradient_gap(ask, np.random.default_rng(1), likelihood=LIKELIHOODS[likelihood], unit=Unit(relation))
-    assert 0.999 < found <= 1.0
+    # Of three classes no two residuals are opposite, and a curvature of rank two is shorter than its trace.
+    assert (0.7 if likelihood == "classes" else 0.999) < found <= 1.0
 
 
 @EVERY

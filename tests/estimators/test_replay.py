@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import is_classifier
 
 import eptr
 from eptr.estimators.catalogue import OURS
@@ -20,6 +21,9 @@ MODELS = [
     eptr.LinearRegression(4000.0, 0.5, x_bound=1.5, y_bound=2.0),  # a warm start
     eptr.AdditiveRegressor(1500.0, 0.5, (-1, 2), (-1, 3)),
     eptr.AdditiveRegressor(1501.0, 0.5, (-1, 2), (-1, 3), categories={0: [0, 1]}),
+    eptr.LogisticRegression(1.0, 1e-3, x_bound="private", classes=[0, 1, 2], fit_intercept=False),
+    eptr.LogisticRegression(1500.0, 0.5, x_bound=1.5, classes=[0, 1, 2]),  # bands
+    eptr.LogisticRegression(1501.0, 0.5, x_range=(-1, 2), classes=[0, 1, 2]),
     eptr.BayesClassifier(30.0, 0.1, x_bound=1.5, classes=[0, 1, 2]),  # clear data: one pass
     eptr.BayesClassifier(1.0, 1e-3, x_range=(-1, 2), classes=[0, 1, 2], covariance="shared"),
     eptr.BayesClassifier(1.0, 1e-3, x_bound="private", classes=[0, 1, 2], covariance="shared"),
@@ -31,7 +35,7 @@ MODELS = [
 @pytest.mark.parametrize("p", [1, 3])
 def test_no_neighbour_costs_more_than_mu(model, p):
     rng, worst = np.random.default_rng(p), 0.0
-    labels = 3 if isinstance(model, eptr.BayesClassifier) else 0
+    labels = 3 if is_classifier(model) else 0
     for trial in range(60):
         pair = neighbours(rng, n=12, p=p, labels=labels)
         mu, epsilon = spent(model, *pair, seed=trial)

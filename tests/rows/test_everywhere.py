@@ -38,6 +38,8 @@ MORE = {
 CASES = {entrant.name: entrant.example(3.0, 4.0, **MORE.get(entrant.name, {})) for entrant in EVERY if entrant.sums}
 CASES |= {
     "LinearRegression-private": eptr.LinearRegression(64.0, x_bound="private", y_bound="private", fit_intercept=False),
+    "LogisticRegression-private": eptr.LogisticRegression(x_bound="private", classes=["no", "yes"]),
+    "LogisticRegression-raw": eptr.LogisticRegression(x_range=(-4, 4), classes=["maybe", "no", "yes"]),
     "BayesClassifier-private": eptr.BayesClassifier(x_bound="private"),
     "BayesClassifier-ranges": eptr.BayesClassifier(x_range=(-6, 6), covariance="shared"),
     "KernelRegressor-trend": eptr.KernelRegressor(
@@ -58,7 +60,7 @@ def people(name):
     X = rng.standard_t(4, size=(N, 3))
     t = X @ [1.0, -0.5, 0.25] + rng.normal(size=N)
     frame = pd.DataFrame(X, columns=list("abc"))
-    if name.startswith("BayesClassifier") or any(e.name == name and e.task == "classification" for e in RIVALS):
+    if any(e.estimator.__name__ == name.partition("-")[0] and e.task == "classification" for e in EVERY):
         frame["t"] = np.where(t > 0, "yes", "no").astype(object)
         if name.endswith("drop"):
             frame.loc[7, "t"], frame.loc[1999, "t"] = "maybe", None
@@ -161,7 +163,7 @@ def test_the_same_bits_everywhere(engine, name, expected, request, tmp_path):
 
 
 @pytest.mark.parametrize("engine", ["arrow files", "arrow table", "polars", "duckdb", "dask frame", "spark"])
-@pytest.mark.parametrize("name", ["LinearRegression-refined", "BayesClassifier-refined", "KernelRegressor-refined"])
+@pytest.mark.parametrize("name", [entrant.name for entrant in OURS if entrant.variant == "refined"])
 def test_predict_selects_columns_by_name_and_ignores_the_target(engine, name, request, tmp_path):
     frame = people(name)
     model = fitted(CASES[name], frame, "t")

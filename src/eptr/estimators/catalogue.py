@@ -14,6 +14,7 @@ from .additive import AdditiveRegressor
 from .bayes import BayesClassifier
 from .kernel import KernelRegressor
 from .linear import LinearRegression
+from .logistic import LogisticRegression
 
 __all__ = ["COMMANDS", "OURS", "Entrant", "commanded"]
 
@@ -89,6 +90,7 @@ OURS = [
     *_strategies(
         LinearRegression, "regression", command="ols", title="Least squares", panel="coefficients", exposed={"c0": 0.3}
     ),
+    *_strategies(LogisticRegression, "classification", command="logit", title="Logistic regression", panel="coefficients"),
     Entrant(
         BayesClassifier, "refined", "classification", form="shared", needs={"covariance": "shared"}, takes_ranges=True, **BAYES
     ),

@@ -76,11 +76,12 @@ def standardise(
     *,
     centred: bool,
     mu: float,
+    least: float = LEAST,
 ) -> Columns:
     """Means and second moments of all columns and the number of rows outside, from one pass. proof: moments
 
     ``y_low``, ``y_high``: None where y holds labels. ``centred``: False for a model without an intercept, which may be scaled
-    but not moved. ``mu``: of the whole fit.
+    but not moved. ``mu``: of the whole fit. ``least``: scale of a column with two values, in half ranges.
     """
     p = len(low)
     middle = (low + high) / 2.0 if centred else np.zeros(p)
@@ -116,6 +117,6 @@ def standardise(
     ends = 1.0 - square < 0.5 * spread + 2.0 * noise
     too_few = ends & (rows.n * spread / 4.0 < FEW / mu)
     finest = max(FINEST, math.sqrt(2.0 * noise / BEND))
-    least = max(LEAST, 2.0 / (LONGEST * math.sqrt(p)))
+    least = max(least, 2.0 / (LONGEST * math.sqrt(p)))
     scale = half * np.maximum(np.sqrt(spread), np.where(ends, least, min(finest, LEAST)))
     return Columns(low, high, middle + half * mean, scale, too_few, min(max(outside, 0.0), 1.0))

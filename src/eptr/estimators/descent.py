@@ -135,8 +135,11 @@ class Descent:
 
     def at(self, phi: Array) -> Gradient:
         """Gradients at a released point."""
-        matrix = self.whitening.matrix
-        return Gradient(self.likelihood, self.x_bound, self.constant, matrix, matrix @ phi)
+        return Gradient(self.likelihood, self.x_bound, self.constant, self.whitening.matrix, self.theta(phi))
+
+    def theta(self, phi: Array) -> Array:
+        """Coefficients of rows as they are."""
+        return np.asarray(self.whitening.matrix @ phi)
 
     def steps(self, phi: Array, scale: float, limit: float) -> tuple[Array, list[float], float]:
         """Clipped steps of length ``pace``; the estimate, the noise of every step, and the last length of a gradient.
@@ -174,7 +177,7 @@ class Descent:
 
     def finish(self, phi: Array) -> Solution:
         """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands"""
-        plan, n, p, once = self.plan, self.n, self.p, self.plan.passes[0] == 0.0
+        plan, n, once = self.plan, self.n, self.plan.passes[0] == 0.0
         bend = [Curvature(self.plan.leverage)] if plan.curvature else []
         tail, curvature = self.tail(phi, *([] if once else bend))
         bands = Bands(levels(tail, plan.outside, n))
@@ -192,20 +195,39 @@ class Descent:
             variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise)
             together, centre = FIRST * first + (1.0 - FIRST) * second, FIRST * phi + (1.0 - FIRST) * second_at
         kept = self.worth_keeping(second, second_noise)
+        moment = self.moment(tail, spread, outer)
+        return self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment)
+
+    def solution(
+        self,
+        tail: Tail,
+        levels: tuple[float, ...],
+        together: Array,
+        variance: Array,
+        kept: int,
+        centre: Array,
+        inverse: Array,
+        moment: Array,
+    ) -> Solution:
+        """From ``centre`` by the bands that are kept, and what lies beyond them; with the covariance of all that."""
+        plan, n, p = self.plan, self.n, self.p
         estimate = centre + inverse @ np.sum(together[:kept], axis=0)
         # Beyond the last level: in the direction of the last band, as much as the tail's curve says. proof: unseen
-        last, below, top = bands.levels[-1], bands.levels[-2], together[-1]
+        last, below, top = levels[-1], levels[-2], together[-1]
         ratio = tail.excess(last) / max(tail.excess(below, last), 1e-9)
-        if kept == len(bands.levels):
+        if kept == len(levels):
             signal = max(0.0, 1.0 - p * float(variance[-1]) / max(float(top @ top), 1e-300))
             estimate = estimate + EXTRAPOLATE * min(ratio, 1.0) * signal * (inverse @ top)
         unseen = min(max(ratio, UNSEEN * math.sqrt(plan.outside / n / 0.002)), 1.5)
         hidden = unseen**2 * (np.outer(top, top) + float(variance[-1]) * np.eye(p))
-        moment = self.outer(spread, outer) * max(1.0, tail.square() / max(tail.square(spread.level), 1e-300)) / n
         middle = moment / n + float(np.sum(variance)) * np.eye(p) + hidden  # proof: sandwich
         noise = math.sqrt(float(np.sum(variance[:kept])))
         covariance, sampling = (inverse @ part @ inverse.T for part in (middle, moment / n))
         return Solution(estimate, covariance, noise, float(np.trace(moment)) / p, True, sampling)
+
+    def moment(self, tail: Tail, spread: Spread, total: Array) -> Array:
+        """Mean of v v', scaled up by the tail's curve for what is cut off."""
+        return self.outer(spread, total) * max(1.0, tail.square() / max(tail.square(spread.level), 1e-300)) / self.n
 
     def finish_symmetric(self, phi: Array, level: float) -> Solution:
         """One more pass, cut at ``level``: what is cut off cancels, if errors are symmetric. proof: bands"""

@@ -21,6 +21,7 @@ __all__ = [
     "Block",
     "Curvature",
     "Gradient",
+    "Level",
     "Likelihood",
     "Norms",
     "Slope",
@@ -37,20 +38,23 @@ class Likelihood(Protocol):
     """What a model adds to the engine: how a row's residual follows from y and its linear predictor."""
 
     def residual(self, y: Any, predictor: Any) -> Any:
-        """The derivative of the log likelihood; may use up ``predictor``."""
+        """The derivative r of the log likelihood; one row for each of several parameters a column has."""
 
-    def weight(self, predictor: Any) -> Any | None:
-        """Minus the second derivative, at most 1; None means 1."""
+    def roots(self, predictor: Any) -> list[Any] | None:
+        """Minus the second derivative, as arrays shaped like r whose outer products f f' add up to it; None means 1."""
 
 
 class Block(NamedTuple):
-    """Some rows: z (one *column* per row, so that what follows is contiguous), |z|, |z r|, and r."""
+    """Some rows: z (one *column* per row, so that what follows is contiguous), |z|, |z r|, r, and roots if asked for.
+
+    Where r is a vector the gradient is the matrix r z', read row by row.
+    """
 
     z: Any
     size: Any
     norm: Any
     residual: Any
-    weight: Any | None
+    roots: list[Any] | None
     keep: Any | None
 
 
@@ -71,25 +75,43 @@ class Bands:
     levels: tuple[float, ...]
 
     def __call__(self, block: Block, n: int) -> Any:
-        xp, p, rows = namespace(block.z), block.z.shape[0], []
+        xp, rows = namespace(block.z), []
         low = 0.0
         for high in self.levels:
             z, norm, residual = block.z, block.norm, block.residual
             if low > 0.0:  # few rows reach a higher band
                 inside = xp.nonzero(norm > low)[0]
-                z, norm, residual = xp.take(z, inside, axis=1), xp.take(norm, inside), xp.take(residual, inside)
+                z, norm, residual = (
+                    xp.take(z, inside, axis=1),
+                    xp.take(norm, inside),
+                    xp.take(residual, inside, axis=-1),
+                )
             width = high - low
             # Less than the width by more than the roundings of a clipped gradient. proof: band
-            safe, grid = width - (p + 16) * 2.0**-52 * high, sum_grid(n, width)
+            safe, grid = width - _roundings(block) * high, sum_grid(n, width)
             with np.errstate(divide="ignore", invalid="ignore"):
                 part = xp.clip(norm - low if low > 0.0 else norm, None, safe)
                 factor = xp.where(norm > 0.0, part / norm, 0.0)
-            rows.append(grid * xp.sum(whole(z * (residual * factor / grid)), axis=1))
+            rows.append(grid * xp.sum(whole(_gradients(z, residual * factor / grid)), axis=1))
             low = high
         return xp.stack(rows)
 
     def contributions(self, p: int) -> list[Ball]:
         return [Ball(high - low) for low, high in zip((0.0, *self.levels), self.levels, strict=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Residuals as they are, cut at ``radius`` where they can be longer: a gradient of the constant alone."""
+
+    radius: float
+
+    def __call__(self, block: Block, n: int) -> Any:
+        one, lengths = namespace(block.z).ones_like(block.z[:1, :]), _lengths(block.residual)
+        return Bands((self.radius,))(block._replace(z=one, size=one[0, :], norm=lengths), n)[0, :]
+
+    def contributions(self, p: int) -> list[Ball]:
+        return [Ball(self.radius)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +174,15 @@ class Curvature:
     below: float = math.inf
 
     def __call__(self, block: Block, n: int) -> Any:
-        xp, p = namespace(block.z), block.z.shape[0]
-        radius = math.sqrt(self.bound) * (1.0 - (p + 16) * 2.0**-52)
-        root = None if block.weight is None else xp.sqrt(block.weight)
+        xp, roots = namespace(block.z), block.roots
+        radius = math.sqrt(self.bound) * (1.0 - _roundings(block))
         with np.errstate(divide="ignore"):
-            factor = xp.clip(radius / (block.size if root is None else block.size * root), None, 1.0)
-        if root is not None:
-            factor = factor * root
+            factor = xp.clip(radius / (block.size if roots is None else block.size * _lengths(*roots)), None, 1.0)
         counts = block.norm <= self.below
         factor = xp.where(counts if block.keep is None else counts & block.keep, factor, 0.0)
-        return _outer(block.z, factor, math.sqrt(self.bound), n)
+        factors = [factor] if roots is None else [factor * root for root in roots]
+        # So many rows for the grid: each of a row's factors adds an outer product. proof: outer
+        return sum(_outer(block.z, each, math.sqrt(self.bound), n * len(factors)) for each in factors)
 
     def contributions(self, p: int) -> list[Contribution]:
         return [WeightedOuter(self.bound, p)]
@@ -174,9 +195,9 @@ class Spread:
     level: float
 
     def __call__(self, block: Block, n: int) -> Any:
-        xp, p = namespace(block.z), block.z.shape[0]
+        xp = namespace(block.z)
         with np.errstate(divide="ignore", invalid="ignore"):
-            cut = xp.clip(self.level * (1.0 - (p + 16) * 2.0**-52) / block.norm, None, 1.0)
+            cut = xp.clip(self.level * (1.0 - _roundings(block)) / block.norm, None, 1.0)
         return _outer(block.z, xp.where(block.norm > 0.0, block.residual * cut, 0.0), self.level, n)
 
     def contributions(self, p: int) -> list[Contribution]:
@@ -186,8 +207,31 @@ class Spread:
 def _outer(z: Any, factor: Any, radius: float, n: int) -> Any:
     """Exact sum of f^2 z z' where |f z| <= radius: whole numbers on a grid, toward zero. proof: outer"""
     grid = product_grid(n, radius)
-    units = whole(z * (factor * (1.0 / grid)))
+    units = whole(_gradients(z, factor * (1.0 / grid)))
     return (units @ units.T) * grid**2
+
+
+def _gradients(z: Any, factor: Any) -> Any:
+    """f z of every row; f z' read row by row where f is a vector."""
+    if factor.ndim == 1:
+        return z * factor
+    each = factor[:, None, :] * z[None, :, :]
+    return namespace(z).reshape(each, (factor.shape[0] * z.shape[0], z.shape[1]))
+
+
+def _lengths(*factors: Any) -> Any:
+    """Of all factors of a row together: added in this order on every machine. proof: bits"""
+    if len(factors) == 1 and factors[0].ndim == 1:
+        return abs(factors[0])
+    squared = [row * row for factor in factors for row in (factor[j, :] for j in range(factor.shape[0]))]
+    return namespace(factors[0]).sqrt(sum(squared[1:], squared[0]))
+
+
+def _roundings(block: Block) -> float:
+    """More than the relative error of the computed length of a gradient, and of a cut one. proof: band"""
+    columns = 1 if block.residual.ndim == 1 else block.residual.shape[0]
+    roots = len(block.roots or ())
+    return float((block.z.shape[0] + 15 + columns * max(roots, 1)) * 2.0**-52)
 
 
 class Gradient:
@@ -206,27 +250,30 @@ class Gradient:
         bits = ROW_BITS - math.ceil(math.log2(len(theta) + 1))
         self.map, self.slopes = whitening.T * self.grid, round_public(theta, bits) * self.grid
 
-    def block(self, x: Any, y: Any, keep: Any) -> Block:
+    def block(self, x: Any, y: Any, keep: Any, *, rooted: bool = True) -> Block:
         """Whitened rows and their residuals; a value beyond REACH times the bound is moved to that edge."""
         xp, p = namespace(x), x.shape[1]
         units = whole(xp.clip(x * (1.0 / self.grid), -(2.0**ROW_BITS), 2.0**ROW_BITS), nearest=True)
-        predictor, z = units @ like(self.slopes[:p], x), like(self.map[:, :p], x) @ units.T
+        slopes, z = like(self.slopes[:p], x), like(self.map[:, :p], x) @ units.T
+        predictor = units @ slopes if slopes.ndim == 1 else slopes.T @ units.T
         if self.column is not None:
-            predictor += self.column * float(self.slopes[p])
+            constant = self.column * self.slopes[p]
+            predictor += float(constant) if constant.ndim == 0 else like(constant[:, None], x)
             z += like(self.map[:, p:] * self.column, x)
-        weight = self.likelihood.weight(predictor)
+        roots = self.likelihood.roots(predictor) if rooted else None
         residual = self.likelihood.residual(y, predictor)
         if keep is not None:
             residual = xp.where(keep, residual, 0.0)
         size = xp.sqrt(squares(z, 0))
-        return Block(z, size, size * abs(residual), residual, weight, keep)
+        return Block(z, size, size * _lengths(residual), residual, roots, keep)
 
     def sums(self, rows: Rows, *asks: Ask) -> tuple[Array, ...]:
         """One pass over the rows for all that is asked."""
         n = rows.n  # what travels to the rows must not hold them
+        rooted = any(isinstance(ask, Curvature) for ask in asks)
 
         def pass_(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
-            block = self.block(x, y, keep)
+            block = self.block(x, y, keep, rooted=rooted)
             return tuple(ask(block, n) for ask in asks)
 
         return rows.sum(pass_)

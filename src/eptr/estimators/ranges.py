@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BoundError, sensible
+from ..errors import BoundError, InputError, probability, sensible
 from ..privacy.contribution import Shape
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.namespace import on_host
 
-__all__ = ["buy_ranges", "column_ranges", "one_range"]
+__all__ = ["buy_ranges", "column_ranges", "column_shares", "one_range"]
 
 Array = NDArray[np.float64]
 POWERS = 2.0 ** np.arange(-40, 101)  # sizes that are told apart; smaller ones count as zero
@@ -58,6 +58,16 @@ def column_ranges(value: Any, n_features: int, names: list[str] | None, name: st
         )
     low, high = np.array([one_range(name, pair) for pair in value], dtype=float).T
     return np.ascontiguousarray(low), np.ascontiguousarray(high)
+
+
+def column_shares(ranges: Any, n_features: int, shares: Mapping[Any, float]) -> dict[int, float]:
+    """Of the rows at the upper end of columns of zeros and ones, by number; named as the ranges are."""
+    if shares and ranges is None:
+        raise InputError("shares needs x_range: it says which end of a column they are at.")
+    names = list(ranges) if isinstance(ranges, Mapping) else list(range(n_features))
+    if unknown := set(shares) - set(names):
+        raise InputError(f"shares has {len(unknown)} columns that x_range does not have.")
+    return {names.index(column): probability("shares", share) for column, share in shares.items()}
 
 
 def buy_ranges(rows: Rows, spending: Portion, share: float) -> tuple[Array, Array]:

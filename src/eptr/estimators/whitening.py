@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .gradient import ROW_BITS, round_public
 
-__all__ = ["Whitening", "repaired", "whiten"]
+__all__ = ["Whitening", "isotropic", "repaired", "whiten"]
 
 Array = NDArray[np.float64]
 ARRIVED = 0.5  # what steps may leave to go, for a coefficient of the size of the errors, in standard errors
@@ -57,6 +57,13 @@ def whiten(gram: Array, noise: float, n: int) -> Whitening:
     doubt = np.where(values >= floored, widest / floored, math.inf)
     weakest = min(1.0, max(float(values[0]), 0.0) / float(floored[0]))
     return Whitening(round_public(matrix, bits), float(floored[0]), vectors, weakest, doubt)
+
+
+def isotropic(mean: float, p: int, n: int) -> Whitening:
+    """Where a Gram matrix would be all noise: one scale for all directions, none of which is known."""
+    return Whitening(
+        round_public(math.sqrt(n / mean) * np.eye(p), ROW_BITS), mean, np.eye(p), 1.0, np.full(p, math.inf)
+    )
 
 
 def repaired(matrix: Array, low: float, high: float) -> Array:

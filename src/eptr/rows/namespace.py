@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 
-__all__ = ["holds_doubles", "is_foreign", "like", "namespace", "on_host", "squares", "to_numpy", "whole"]
+__all__ = ["doubles", "holds_doubles", "is_foreign", "like", "namespace", "on_host", "squares", "to_numpy", "whole"]
 
 
 def is_foreign(x: Any) -> bool:
@@ -66,6 +66,11 @@ def holds_doubles(x: Any) -> bool:
         return float(namespace(x).astype(like(probe, x), namespace(x).float64)[0]) == float(probe[0])
     except (TypeError, ValueError, RuntimeError, AttributeError):
         return False
+
+
+def doubles(x: Any) -> Any:
+    """The same numbers as float64, where they live."""
+    return namespace(x).astype(x, namespace(x).float64) if is_foreign(x) else x.astype(np.float64)
 
 
 def squares(x: Any, axis: int) -> Any:

@@ -13,9 +13,10 @@ from ...errors import probability
 from ...privacy.claim import Release
 from .problem import RegressionFitted
 
-__all__ = ["Summary", "summarise"]
+__all__ = ["Summary", "summarise", "wald"]
 
 Array = NDArray[np.float64]
+Wald = tuple[Array, Array, Array, Array, float, NDArray[np.bool_]]
 
 
 FADING = (
@@ -50,9 +51,7 @@ class Summary:
 
     def __str__(self) -> str:
         width = max(11, *(len(name) for name in self.names))
-        tails = (1 - self.level) / 2
-        heads = ("Estimate", "Std. Error", "z value", "Pr(>|z|)", f"{tails:.1%}", f"{1 - tails:.1%}")
-        lines = ["Private least squares", "", "Coefficients:", " " * width + "".join(f"{h:>12}" for h in heads)]
+        lines = [*self.title, "", "Coefficients:", " " * width + "".join(f"{h:>12}" for h in self.heads)]
         for name, b, s, p, (low, high), unknown in zip(
             self.names, self.estimates, self.errors, self.p_values, self.intervals, self.undetermined, strict=True
         ):
@@ -61,21 +60,41 @@ class Summary:
                 continue
             stars = "***" if p < 0.001 else "**" if p < 0.01 else "*" if p < 0.05 else "." if p < 0.1 else ""
             tail = "<2e-16" if p < 2e-16 else f"{p:.3g}"
-            lines.append(
-                f"{name:<{width}}{b:>12.5g}{s:>12.4g}{b / s:>12.3f}{tail:>12}{low:>12.5g}{high:>12.5g} {stars}"
-            )
+            rest = "".join(f"{value:>12.5g}" for value in self.shown(b, low, high))
+            lines.append(f"{name:<{width}}{b:>12.5g}{s:>12.4g}{b / s:>12.3f}{tail:>12}{rest} {stars}")
         lines += [
             "---",
             "Signif. codes:  0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1",
             "",
-            f"Residual standard error about {self.residual_scale:.4g} on {self.n} rows; "
-            f"about {self.outside:.1%} of them reach beyond the bounds.",
+            self.footing,
             "Standard errors are robust and include sampling and privacy noise. "
             f"({self.release.epsilon:g}, {self.release.delta:g})-differentially private, {self.release.neighbours} neighbours"
             + ("." if self.release.private else "; SEEDED, NOT PRIVATE."),
             self.caution,
         ]
         return "\n".join(lines)
+
+    @property
+    def title(self) -> list[str]:
+        return ["Private least squares"]
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """Of the columns."""
+        tails = (1 - self.level) / 2
+        return "Estimate", "Std. Error", "z value", "Pr(>|z|)", f"{tails:.1%}", f"{1 - tails:.1%}"
+
+    def shown(self, estimate: float, low: float, high: float) -> tuple[float, ...]:
+        """The last columns of a line."""
+        return low, high
+
+    @property
+    def footing(self) -> str:
+        """What the table was made of."""
+        return (
+            f"Residual standard error about {self.residual_scale:.4g} on {self.n} rows; "
+            f"about {self.outside:.1%} of them reach beyond the bounds."
+        )
 
     @property
     def caution(self) -> str:
@@ -89,13 +108,17 @@ class Summary:
 
 def summarise(names: list[Any], fitted: RegressionFitted, level: float, release: Release) -> Summary:
     """Wald table from released numbers, around the coefficients before they were shrunk."""
+    return Summary(
+        tuple(map(str, names)), *wald(fitted.centre, fitted.covariance, fitted.undetermined, level),
+        fitted.residual_scale, fitted.n_rows, fitted.outside, fitted.corrected, release,
+    )  # fmt: skip
+
+
+def wald(values: Array, covariance: Array, undetermined: NDArray[np.bool_], level: float) -> Wald:
+    """Estimates, errors, intervals, p-values, the level and what is not determined, as a table has them."""
     level = probability("level", level)
-    values, undetermined = fitted.centre, fitted.undetermined
-    errors = np.where(undetermined, np.inf, np.sqrt(np.diag(fitted.covariance)))
+    errors = np.where(undetermined, np.inf, np.sqrt(np.diag(covariance)))
     half = norm.isf((1.0 - level) / 2.0) * errors
     intervals = np.column_stack([values - half, values + half])
     p_values = 2.0 * norm.sf(np.abs(values) / errors)
-    return Summary(
-        tuple(map(str, names)), values, errors, intervals, p_values, level, undetermined, fitted.residual_scale,
-        fitted.n_rows, fitted.outside, fitted.corrected, release,
-    )  # fmt: skip
+    return values, errors, intervals, p_values, level, undetermined

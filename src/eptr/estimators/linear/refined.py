@@ -27,7 +27,7 @@ from ..whitening import Whitening, whiten
 from .bounds import moments
 from .problem import LeastSquares, Problem, RegressionFitted
 
-__all__ = ["Refined", "descend"]
+__all__ = ["Refined", "descend", "effective", "james_stein", "simulated_columns"]
 
 Array = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ class Squares:
     def residual(self, y: Any, predictor: Any) -> Any:
         return namespace(predictor).clip(y, -self.limit, self.limit) - predictor
 
-    def weight(self, predictor: Any) -> None:
+    def roots(self, predictor: Any) -> None:
         return None
 
 
@@ -84,7 +84,7 @@ class Refined(NoisySums):
         columns, seen = None, rows
         if public.x_range is not None:
             portion = left.within(COLUMNS_SHARE)
-            mu = _effective(left.mu, left.unit)
+            mu = effective(left.mu, left.unit)
             columns = standardise(rows, *public.x_range, low, high, portion, centred=public.fit_intercept, mu=mu)
             public, left = (
                 replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features)),
@@ -127,7 +127,7 @@ def descend(
     ``pace``: length of a step; below 1 where the Gram matrix may be too small, and a whole step would go too far.
     """
     n, p, bound = rows.n, public.numbers, public.y_bound
-    mu = _effective(spending.mu, spending.unit)
+    mu = effective(spending.mu, spending.unit)
     warm = math.sqrt(n) * mu > WARM and schedule(n, p, mu, 1.0).banded
     outer = Outer(public.radius, p)
     # For columns of unit size; the largest eigenvalue of the noise is about sd sqrt(2p).
@@ -171,8 +171,16 @@ def descend(
 
 
 def simulated(public: LeastSquares) -> tuple[MemoryRows, int]:
-    """Normal columns that use a third of their range (or zeros and ones in known shares), and errors a quarter of y's."""
+    """Columns as a plan takes them to be, and errors a quarter of y's range."""
     n, rng = min(public.n, SIMULATED), np.random.default_rng(0)
+    x = simulated_columns(public, n, rng)
+    low_y, high_y = public.y_range or (-public.y_bound, public.y_bound)
+    y = (low_y + high_y) / 2.0 + (high_y - low_y) / 8.0 * rng.normal(size=n)
+    return MemoryRows(x, y), n
+
+
+def simulated_columns(public: Any, n: int, rng: np.random.Generator) -> Array:
+    """Normal columns that use a third of their range, or zeros and ones in known shares."""
     x = rng.normal(size=(n, public.n_features))
     if public.x_range is None:
         x *= public.x_bound / (ROW_LENGTH * math.sqrt(public.n_features))
@@ -181,12 +189,10 @@ def simulated(public: LeastSquares) -> tuple[MemoryRows, int]:
         x = (low + high) / 2.0 + (high - low) / 6.0 * x
         for column, share in public.shares.items():
             x[:, column] = np.where(rng.permutation(n) < share * n, high[column], low[column])
-    low_y, high_y = public.y_range or (-public.y_bound, public.y_bound)
-    y = (low_y + high_y) / 2.0 + (high_y - low_y) / 8.0 * rng.normal(size=n)
-    return MemoryRows(x, y), n
+    return np.asarray(x)
 
 
-def _effective(mu: float, unit: Unit) -> float:
+def effective(mu: float, unit: Unit) -> float:
     """The mu at which replacing one row would need the same noise."""
     return 2.0 * mu / Ball(1.0).sensitivity(unit)
 
@@ -236,14 +242,20 @@ def _report(
 
 
 def _shrunk(beta: Array, noise: Array, lost: NDArray[np.bool_], columns: Columns | None, public: LeastSquares) -> Array:
-    """Slopes that are ``lost`` become 0, and James and Stein's factor on the others is 1 where they are clear and 0 where
-    they are noise. The mean of y stays as it is."""
+    """Slopes that are ``lost`` become 0, the others are shrunk together. The mean of y stays as it is."""
     slopes, factor = public.n_features, np.where(lost, 0.0, 1.0)
-    if (kept := np.nonzero(factor)[0]).size >= 3:
-        size = float(beta[kept] @ np.linalg.solve(noise[np.ix_(kept, kept)], beta[kept]))
-        factor *= max(0.0, 1.0 - (kept.size - 2) / max(size, 1e-300))
+    kept = np.nonzero(factor)[0]
+    factor *= james_stein(beta[kept], noise[np.ix_(kept, kept)])
     shrunk = beta.copy()
     shrunk[:slopes] *= factor
     if public.fit_intercept and columns is not None:
         shrunk[-1] += float(((1.0 - factor) * beta[:slopes]) @ columns.centre)
     return shrunk
+
+
+def james_stein(values: Array, noise: Array) -> float:
+    """James and Stein's factor for values with such covariance of noise: 1 where they are clear, 0 where they are noise."""
+    if len(values) < 3:
+        return 1.0
+    size = float(values @ np.linalg.solve(noise, values))
+    return max(0.0, 1.0 - (len(values) - 2) / max(size, 1e-300))

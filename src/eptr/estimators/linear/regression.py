@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ...accounting.budget import Budget
-from ...errors import BoundError, InputError, positive, probability
+from ...errors import BoundError, InputError, positive
 from ..planning import Plan
-from ..ranges import column_ranges, one_range
+from ..ranges import column_ranges, column_shares, one_range
 from .inference import Summary, summarise
 from .model import LinearModel
 from .problem import LeastSquares, RegressionFitted
@@ -159,15 +159,7 @@ class LinearRegression(LinearModel):
         "refined": from a fit to simulated rows. ``shares``, with ``x_range``: of the rows at the upper end, for columns of
         zeros and ones, by number, or by name where ``x_range`` has names.
         """
-        return self._planned(n, n_features, shares=self._shares(n_features, shares or {}))
-
-    def _shares(self, n_features: int, shares: Mapping[Any, float]) -> dict[int, float]:
-        if shares and self.x_range is None:
-            raise InputError("shares needs x_range: it says which end of a column they are at.")
-        names = list(self.x_range) if isinstance(self.x_range, Mapping) else list(range(n_features))
-        if unknown := set(shares) - set(names):
-            raise InputError(f"shares has {len(unknown)} columns that x_range does not have.")
-        return {names.index(column): probability("shares", share) for column, share in shares.items()}
+        return self._planned(n, n_features, shares=column_shares(self.x_range, n_features, shares or {}))
 
     def conf_int(self, level: float = 0.95) -> Array:
         """Confidence intervals, one row per coefficient, the intercept last; sampling and privacy noise both."""

@@ -1,0 +1,5 @@
+"""Logistic regression, binary and multinomial."""
+
+from .classifier import LogisticRegression
+
+__all__ = ["LogisticRegression"]

@@ -1,0 +1,76 @@
+"""A table of log odds and odds ratios; their errors count both the sample and the privacy noise.  Proof: inference.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...privacy.claim import Release
+from ..linear.inference import Summary, wald
+from .problem import LogisticFitted
+
+__all__ = ["OddsSummary", "summarise"]
+
+FADING = (
+    "Intervals allow for a model that leaves something out, as long as rows with a large influence are rare: what a handful of\n"
+    "rows alone could tell cannot be seen privately (docs/logistic.md)."
+)
+TOO_FEW_ROWS = (
+    "Too few rows, or too small an epsilon, to undo the clipping of rare classes: this is nearer to no effect than maximum\n"
+    "likelihood, and the intervals need not hold."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OddsSummary(Summary):
+    """A coefficient table of log odds; print it."""
+
+    classes: tuple[str, ...]
+    shares: NDArray[np.float64]
+
+    @property
+    def odds_ratios(self) -> NDArray[np.float64]:
+        """One row per coefficient: exp of the estimate and of both ends of its interval."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(np.column_stack([self.estimates, self.intervals])))
+
+    @property
+    def title(self) -> list[str]:
+        if len(self.classes) == 2:
+            return [f"Private logistic regression, log odds of {self.classes[1]}"]
+        return [f"Private logistic regression, log odds against {self.classes[0]}"]
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        *first, low, high = Summary.heads.fget(self)  # type: ignore[attr-defined]
+        return *first, "Odds ratio", low, high
+
+    def shown(self, estimate: float, low: float, high: float) -> tuple[float, ...]:
+        return tuple(math.exp(value) if value < 700.0 else math.inf for value in (estimate, low, high))
+
+    @property
+    def footing(self) -> str:
+        each = ", ".join(f"{label} {share:.1%}" for label, share in zip(self.classes, self.shares, strict=True))
+        return (
+            f"{self.n} rows, about: {each}; about {self.outside:.1%} reach beyond the bounds. "
+            "Percentages over columns are ends of intervals of the odds ratio."
+        )
+
+    @property
+    def caution(self) -> str:
+        return FADING if self.corrected else TOO_FEW_ROWS
+
+    __repr__ = __str__ = Summary.__str__
+
+
+def summarise(names: list[str], classes: Any, fitted: LogisticFitted, level: float, release: Release) -> OddsSummary:
+    """Wald table from released numbers, around the coefficients before they were shrunk."""
+    table = wald(np.ravel(fitted.centre), fitted.covariance, np.ravel(fitted.undetermined), level)
+    return OddsSummary(
+        tuple(names), *table, math.nan, fitted.n_rows, fitted.outside, fitted.corrected, release,
+        tuple(map(str, classes)), fitted.shares,
+    )  # fmt: skip

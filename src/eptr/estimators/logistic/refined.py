@@ -1,0 +1,221 @@
+"""Logistic regression by private steps from the model without slopes to maximum likelihood: no refusal.  Proof: refined.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...privacy.claim import Cost
+from ...privacy.contribution import Cell, Interval, Outer
+from ...privacy.spending import Portion, Spending
+from ...rows.engine import RowFunction, Rows
+from ...rows.memory import MemoryRows
+from ...rows.namespace import doubles, namespace
+from ..columns import FEW, LEAST, Columns, Standardised, standardise
+from ..descent import Solution
+from ..linear.bounds import moments
+from ..linear.refined import (
+    COLUMNS_SHARE,
+    GRAM_NOISE,
+    GRAM_SHARE,
+    KNOWN,
+    OUTSIDE_SHARE,
+    ROW_LENGTH,
+    SIMULATED,
+    effective,
+    james_stein,
+    simulated_columns,
+)
+from ..planning import Plan
+from ..quantile import RADIUS_SHARE
+from ..ranges import buy_ranges
+from ..strategy import NoisySums
+from ..whitening import isotropic, whiten
+from .likelihood import likelihood
+from .newton import Newton, course
+from .problem import LogisticFitted, LogisticProblem
+
+__all__ = ["Refined"]
+
+Array = NDArray[np.float64]
+
+# Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
+COUNT_SHARE = 0.02  # on the number of rows of every class
+HOPELESS, TRACE_SHARE = 4.0, 0.01  # from there on the Gram matrix is all noise, and only its trace is worth buying
+ROUGH_COLUMNS = 0.06, 0.5  # share and least scale of columns where noise rules
+RAREST = 3.0  # no class is taken to be rarer than so many standard deviations of its count
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """Rows whose labels are numbers: the codes of the classes."""
+
+    rows: Rows
+
+    @property
+    def n(self) -> int:
+        return self.rows.n
+
+    @property
+    def n_features(self) -> int:
+        return self.rows.n_features
+
+    def check(self) -> None:
+        self.rows.check()
+
+    def sum(self, fn: RowFunction) -> tuple[Array, ...]:
+        return self.rows.sum(lambda x, y, keep: fn(x, doubles(y), keep))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a fit ended, and the maps from its coordinates to log odds against the first class."""
+
+    solution: Solution
+    start: Array
+    columns: Array  # from whitened coordinates to coefficients of (x, constant)
+    classes: Array
+    undetermined: NDArray[np.bool_]  # by class but the first, and coefficient
+    shares: Array
+    outside: float
+
+
+class Refined(NoisySums):
+    """Clipped steps, then Newton's, with standard errors from the same release."""
+
+    def plan(self, public: LogisticProblem) -> Plan:
+        """A fit to simulated rows with the same n, bounds and budget, in classes of equal size."""
+        n, rng = min(public.n, SIMULATED), np.random.default_rng(0)
+        x = simulated_columns(public, n, rng)
+        rows = MemoryRows(x, rng.integers(public.n_classes, size=n))
+        # The noise on a mean is 1/(n mu): fewer rows stand for many if mu grows as they shrink.
+        mu = public.budget.mu * public.n / n
+        spending = Spending(Cost(1.0, 0.5, "gaussian", mu), public.unit, rows, random_state=0)
+        found = self.fit(rows, replace(public, n=n), spending)
+        errors = np.sqrt(np.diag(found.covariance)) * math.sqrt(n / public.n)
+        errors = np.where(np.ravel(found.undetermined), math.inf, errors)
+        error = errors.size * found.noise**2
+        plan = Plan("refined", public.n, public.n_features, "", found.noise, error, 0.0, 0.0, 0.0)
+        return replace(plan, standard_errors=tuple(map(float, errors)))
+
+    def planned_noise(self, public: LogisticProblem) -> float:
+        return self.plan(public).noise_scale
+
+    def fit(self, rows: Rows, public: LogisticProblem, spending: Spending) -> LogisticFitted:
+        """Buy ranges if they are to be bought, standardise the columns if they have ranges, then spend the rest."""
+        coded: Rows = Coded(rows)
+        left: Portion = spending
+        if public.to_buy:
+            public = replace(public, x_bound=None, x_range=buy_ranges(coded, spending, RADIUS_SHARE))
+            left = left.within(1.0 - RADIUS_SHARE)
+        stated, columns = public.stated, None
+        if public.x_range is not None:
+            ends, mu = (0.0, float(public.n_classes)), effective(left.mu, left.unit)
+            # Where noise rules, rare levels are not worth a scale of their own.
+            banded = course(public.n, public.numbers * (public.n_classes - 1), mu, 1.0).banded
+            share, least = (COLUMNS_SHARE, LEAST) if banded else ROUGH_COLUMNS
+            portion, left = left.within(share), left.within(1.0 - share)
+            columns = standardise(
+                coded, *public.x_range, *ends, portion, centred=public.fit_intercept, mu=mu, least=least
+            )
+            public = replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features))
+            coded = Standardised(coded, columns, 0.0)
+        found = climb(coded, public, left, count=columns is None)
+        return _report(found, columns, public, stated)
+
+
+def climb(rows: Rows, public: LogisticProblem, spending: Portion, *, count: bool) -> Found:
+    """From rows of about unit size to a solution in whitened coordinates. ``count``: also the rows beyond the bound."""
+    n, p, classes = rows.n, public.numbers, public.n_classes
+    mu, outer = effective(spending.mu, spending.unit), Outer(public.radius, p)
+    counted = COUNT_SHARE if public.fit_intercept else 0.0
+    wanted = (spending.scale(outer, 1.0) * math.sqrt(2.0 * p) / (GRAM_NOISE * n)) ** 2
+    clear = wanted < HOPELESS
+    gram_share = min(max(wanted, GRAM_SHARE[0]), GRAM_SHARE[1]) if clear else TRACE_SHARE
+    plan = course(n, p * (classes - 1), mu, 1.0 - gram_share - counted - OUTSIDE_SHARE * count)
+
+    # As targets go, the code of a class lies within the bound: only rows beyond theirs are outside.
+    sums = moments(rows, public.x_bound, float(classes), public.constant, count=count)
+    if clear:
+        whitening = whiten(
+            spending.noisy(sums.gram, outer, gram_share), spending.scale(outer, gram_share), n
+        )  # proof: gram
+    else:
+        length, trace = Interval(0.0, public.x_bound**2), np.trace(sums.gram[: rows.n_features, : rows.n_features])
+        total = float(spending.noisy(np.asarray(trace), length, gram_share))  # proof: trace
+        whitening = isotropic(max(total, spending.scale(length, gram_share)) / rows.n_features, p, n)
+    outside = 0.0
+    if count:
+        beyond = spending.noisy(np.asarray(sums.outside), Interval(0.0, 1.0), OUTSIDE_SHARE)  # proof: outside
+        outside = min(max(float(beyond) / n, 0.0), 1.0)
+    shares, few = np.full(classes, 1.0 / classes), np.zeros(classes, dtype=bool)
+    if public.fit_intercept:
+        noisy = spending.noisy(_counts(rows, classes), Cell(), counted)  # proof: counts
+        least = min(RAREST * spending.scale(Cell(), counted), n / (2.0 * classes))
+        shares, few = np.maximum(noisy, least), noisy < FEW / mu
+        shares = shares / np.sum(shares)
+
+    model = likelihood(shares)
+    largest = math.sqrt(n / whitening.smallest) * public.radius * math.sqrt(2.0) * float(np.linalg.norm(model.mix, 2))
+    newton = Newton(model, rows, public.x_bound, public.constant, whitening, spending, plan, largest)
+    solution = newton.smooth() if plan.banded else newton.rough()
+    solution = replace(solution, phi=newton.inside(solution.phi))
+    mix = model.mix[:, 0] if classes == 2 else model.mix[:, 1:] - model.mix[:, :1]
+    unknown = (whitening.known(plan.moves, n) < KNOWN)[None, :] | (few[1:] | few[0])[:, None] | newton.touched
+    return Found(solution, newton.start, whitening.matrix, mix.reshape(classes - 1, -1).T, unknown, shares, outside)
+
+
+def _counts(rows: Rows, classes: int) -> Array:
+    """How many rows every class has."""
+
+    def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+        xp = namespace(x)
+        mine = [y == float(k) for k in range(classes)]
+        mine = mine if keep is None else [each & keep for each in mine]
+        return (xp.stack([xp.sum(xp.where(each, xp.ones_like(y), 0.0)) for each in mine]),)
+
+    return rows.sum(block)[0]
+
+
+def _report(found: Found, columns: Columns | None, public: LogisticProblem, stated: dict[str, Any]) -> LogisticFitted:
+    """Log odds in the user's units; all of it post-processing."""
+    slopes, m = public.n_features, public.n_classes - 1
+    to_user, undetermined, outside = np.diag(public.scaling), found.undetermined, found.outside
+    middle = np.zeros(slopes)
+    if columns is not None:
+        to_user[range(slopes), range(slopes)] = 1.0 / columns.scale
+        undetermined[:, :slopes] |= columns.too_few
+        outside, middle = columns.outside, columns.centre
+        if public.fit_intercept:
+            to_user[-1, :slopes] = -columns.centre / columns.scale
+    back = np.kron(found.classes, to_user @ found.columns)
+    centre, covariance = back @ found.solution.phi, back @ found.solution.covariance @ back.T
+    noise = found.solution.noise * math.sqrt(float(np.mean(np.sum(back**2, axis=1))))
+    centre = centre.reshape(m, -1)
+    each = [j * public.numbers + i for j in range(m) for i in range(slopes)]
+    factor = 1.0  # where noise rules, the fit was shrunk as far as it should
+    if found.solution.banded:
+        factor = james_stein(centre[:, :slopes].ravel(), found.solution.noise**2 * (back[each] @ back[each].T))
+    shrunk = centre.copy()
+    shrunk[:, :slopes] *= factor
+    if public.fit_intercept:
+        shrunk[:, -1] += (1.0 - factor) * (centre[:, :slopes] @ middle)
+    wide = shrunk if m == 1 else np.vstack([np.zeros(public.numbers), shrunk]) - np.sum(shrunk, axis=0) / (m + 1)
+    intercept = wide[:, -1] if public.fit_intercept else np.zeros(len(wide))
+    return LogisticFitted(
+        value=shrunk,
+        noise=noise,
+        coef=np.array(wide[:, :slopes]),
+        intercept=np.array(intercept),
+        **stated,
+        centre=centre,
+        covariance=covariance,
+        undetermined=undetermined,
+        outside=outside,
+        shares=found.shares,
+        corrected=found.solution.banded,
+    )
