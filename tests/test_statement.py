@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -49,6 +50,17 @@ def test_each_fact_is_told_in_each_voice_or_named_as_left_out(name, voice):
     changed = tell(before, voice) != tell(replace(before, **{name: after}), voice)
     assert changed == (name not in UNTOLD[voice])
     assert UNTOLD[voice].get(name, "told")
+
+
+def test_the_page_about_statements_has_every_fact_and_says_who_hears_of_it():
+    text = (ROOT / "docs" / "statement.md").read_text().partition("## What NIST")[0]
+    lines = re.findall(r"^\| (`.*)$", text, flags=re.MULTILINE)
+    cells = [[cell.strip() for cell in line.split("|")] for line in lines]
+    told = {
+        name: dict(zip(VOICES, cell[1:4], strict=True)) for cell in cells for name in re.findall(r"`(\w+)`", cell[0])
+    }
+    for name in (f.name for f in fields(Facts)):
+        assert told[name] == {voice: "-" if name in UNTOLD[voice] else "yes" for voice in VOICES}
 
 
 def test_a_voice_that_does_not_exist_is_named():
