@@ -166,8 +166,21 @@ def test_every_result_has_a_statement():
 
 
 STUDY = StudyFacts(
-    name="wages", epsilon=3.0, delta=1e-5, remaining=(0.0, 0.0, 0.1), codebook="age: 0 to 110", unit="person"
+    name="wages",
+    epsilon=3.0,
+    delta=1e-5,
+    remaining=(0.0, 0.0, 0.1),
+    codebook="age: 0 to 110",
+    unit="person",
+    gaussian=True,
 )
+
+
+def test_a_study_that_may_admit_other_kinds_promises_its_total_alone():
+    whole = combined([FACTS], replace(STUDY, gaussian=False))
+    assert whole.mu is None
+    assert whole.bet == best_bet(3.0, 1e-5)
+    assert combined([FACTS], STUDY).bet == best_bet(3.0, 1e-5, eptr.gaussian_mu(3.0, 1e-5)) < whole.bet
 
 
 def test_a_study_tells_its_releases_together():
