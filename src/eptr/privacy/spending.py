@@ -224,11 +224,8 @@ class Spending(Portion):
         ``record``: what the caller knows of it; what was drawn, from how many rows, when and with what is added here.
         """
         self._source()
-        known = {
-            "draws": tuple(self._draws),
-            "rows": getattr(self._rows, "n", None),
-            "receipt": receipt_of(self._account),
-        } | made()
+        known: dict[str, Any] = {"draws": tuple(self._draws), "rows": getattr(self._rows, "n", None), **made()}
+        known["receipt"] = receipt_of(self._account)
         return Release(
             value is not None, value, noise_scale, self.cost.epsilon, self.cost.delta, self.private, strategy,
             self.cost, self.protected.relation, self.protected.rows, replace(record or Record(), **known),
