@@ -75,6 +75,15 @@ def test_every_field_of_the_schema_is_written(schema):
     assert {(section, field) for section, content in entry.items() for field in content} == wanted
 
 
+def test_the_page_about_statements_says_who_fills_in_each_field(schema):
+    text = (
+        (Path(__file__).parent.parent / "docs" / "statement.md").read_text().partition("## What the registry asks")[2]
+    )
+    sections = schema["properties"]["deployment"]["properties"]
+    wanted = {field for content in sections.values() for field in content["properties"]} | {*schema["properties"]}
+    assert {name for name in wanted - {"deployment"} if f"`{name}`" not in text} == set()
+
+
 def test_products_are_those_of_the_registry(schema):
     basic = schema["properties"]["deployment"]["properties"]["basic"]["properties"]
     assert tuple(basic["data_product_type"]["enum"]) == PRODUCTS

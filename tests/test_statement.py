@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -49,6 +50,17 @@ def test_each_fact_is_told_in_each_voice_or_named_as_left_out(name, voice):
     changed = tell(before, voice) != tell(replace(before, **{name: after}), voice)
     assert changed == (name not in UNTOLD[voice])
     assert UNTOLD[voice].get(name, "told")
+
+
+def test_the_page_about_statements_has_every_fact_and_says_who_hears_of_it():
+    text = (ROOT / "docs" / "statement.md").read_text().partition("## What NIST")[0]
+    lines = re.findall(r"^\| (`.*)$", text, flags=re.MULTILINE)
+    cells = [[cell.strip() for cell in line.split("|")] for line in lines]
+    told = {
+        name: dict(zip(VOICES, cell[1:4], strict=True)) for cell in cells for name in re.findall(r"`(\w+)`", cell[0])
+    }
+    for name in (f.name for f in fields(Facts)):
+        assert told[name] == {voice: "-" if name in UNTOLD[voice] else "yes" for voice in VOICES}
 
 
 def test_a_voice_that_does_not_exist_is_named():
@@ -154,8 +166,21 @@ def test_every_result_has_a_statement():
 
 
 STUDY = StudyFacts(
-    name="wages", epsilon=3.0, delta=1e-5, remaining=(0.0, 0.0, 0.1), codebook="age: 0 to 110", unit="person"
+    name="wages",
+    epsilon=3.0,
+    delta=1e-5,
+    remaining=(0.0, 0.0, 0.1),
+    codebook="age: 0 to 110",
+    unit="person",
+    gaussian=True,
 )
+
+
+def test_a_study_that_may_admit_other_kinds_promises_its_total_alone():
+    whole = combined([FACTS], replace(STUDY, gaussian=False))
+    assert whole.mu is None
+    assert whole.bet == best_bet(3.0, 1e-5)
+    assert combined([FACTS], STUDY).bet == best_bet(3.0, 1e-5, eptr.gaussian_mu(3.0, 1e-5)) < whole.bet
 
 
 def test_a_study_tells_its_releases_together():

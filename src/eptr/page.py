@@ -108,7 +108,11 @@ def _guarantee(facts: Facts) -> str:
     replaced = "of the same size that differ in one row", "replaced by any other"
     dropped = "that are the same but for one row, which counts in one of them only", "left out"
     apart, changed = replaced if facts.relation == "replace-one" else dropped
-    unit = "one person's row" if facts.rows_each == 1 else f"all rows of one {facts.unit}, up to {facts.rows_each},"
+    unit = (
+        f"one {'person' if facts.unit == 'row' else facts.unit}'s row"
+        if facts.rows_each == 1
+        else f"all rows of one {facts.unit}, up to {facts.rows_each},"
+    )
     e, d, factor = f"{facts.epsilon:g}", f"{facts.delta:g}", math.exp(min(facts.epsilon, 700.0))
     return (
         f"<p class='claim'>(ε, δ) = ({e}, {d}): for any two datasets X, X&prime; {_apart(facts, apart)}, and "

@@ -34,6 +34,7 @@ class Panel:
     undetermined: tuple[str, ...] = ()  # names that the rows are too few for
     level: float = 0.95
     axis: str = ""
+    zero: bool = False  # whether the figure should show it
     factors: tuple[float, ...] = ()  # what makes the numbers comparable in the figure, where they are not
     extra: tuple[str, ...] = ()  # more HTML: tables, figures, notes
 
@@ -60,7 +61,7 @@ def panel(result: Any, title: str = "") -> Panel:
         lines.append(Line(str(name), float(value), float(value - reach), float(value + reach), float(z * widen * part)))
     few = np.ravel(table.undetermined)
     return replace(
-        found, level=table.level, axis="coefficient",
+        found, level=table.level, axis="coefficient", zero=True,
         lines=tuple(line for line, unknown in zip(lines, few, strict=True) if not unknown),
         undetermined=tuple(line.name for line, unknown in zip(lines, few, strict=True) if unknown),
     )  # fmt: skip
@@ -127,7 +128,7 @@ def _forest(p: Panel) -> str:
     thin = "with privacy noise and what it may hide" if split else "sampling error and privacy noise"
     thick = "Thick, <span class='sampling'>blue: sampling error alone</span>; " if split else ""
     key = f"<p class='key note'>{thick}thin, <span class='privacy'>orange: {thin}</span>.</p>"
-    return forest(shown, p.axis, caption) + (key if known else "")
+    return forest(shown, p.axis, caption, zero=p.zero) + (key if known else "")
 
 
 def _price(p: Panel) -> list[str]:

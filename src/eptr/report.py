@@ -50,7 +50,7 @@ def _coefficients(model: FileModel, found: Panel) -> Panel:
         note = "Slopes per unit of the column, without intervals: strategy “refined” of this version releases them."
     return replace(
         found, lines=lines, factors=tuple(c.reach for c in slopes), extra=(f"<p class='note'>{note}</p>", *found.extra),
-        axis=f"change of {changed} over half of the column's range",
+        zero=True, axis=f"change of {changed} over half of the column's range",
     )  # fmt: skip
 
 

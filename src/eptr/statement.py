@@ -28,6 +28,7 @@ class StudyFacts:
     codebook: str = ""
     unit: str = "row"
     enforced: str = ""
+    gaussian: bool = False  # whether nothing but mu-GDP releases is ever admitted
     mixing: float = MIXING  # share of delta that the ledger keeps for mixing kinds of releases
 
     @property
@@ -61,8 +62,8 @@ def combined(results: Iterable[Any], study: StudyFacts) -> Facts:
         raise InputError("a study without a release has nothing to state; ask it something first.")
     if len({(f.relation, f.rows_each) for f in found}) > 1:
         raise InputError("the releases of a study must protect the same change of the data.")
-    gaussian = all(f.mu is not None and not f.failure for f in found)
-    mu = gaussian_mu(*study.total) if gaussian else None
+    # The sum of what was spent is no guarantee of its own, because it was chosen on the way: the filter's cap is one.
+    mu = gaussian_mu(*study.total) if study.gaussian else None
     weakest = max(found, key=lambda f: BASES.index(f.basis))
     codebook = (("codebook", study.codebook),) if study.codebook else ()
     days = sorted({f.date for f in found if f.date})

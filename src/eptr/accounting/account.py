@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import InputError
-from ..privacy.claim import Cost, SupportsCharge
+from ..privacy.claim import Cost, Receipt, SupportsCharge
 from .ledger import Ledger, Reservation
 
 __all__ = ["Account", "open_account"]
@@ -16,12 +16,12 @@ class Account:
 
     def __init__(self, ledger: SupportsCharge, what: str) -> None:
         self.ledger, self.what = ledger, what
+        self.receipt: Receipt | None = None  # of the last charge, if the ledger gives one
 
     def charge(self, cost: Cost, *, private: bool, what: str = "") -> object:
-        """A Receipt, of a ledger that gives one."""
-        what = f"{self.what} {what}".strip()
-        entry = self.ledger.charge(cost, private=private, what=what)
-        return self.ledger.receipt(entry) if hasattr(self.ledger, "receipt") else entry
+        entry = self.ledger.charge(cost, private=private, what=f"{self.what} {what}".strip())
+        self.receipt = self.ledger.receipt(entry) if hasattr(self.ledger, "receipt") else None
+        return entry
 
     def check(self, cost: Cost, *, private: bool) -> None:
         """Of a ledger that can tell in advance."""

@@ -11,7 +11,8 @@ import numpy as np
 from ..errors import positive, probability
 from .claim import Cost, Draw, Record, Release, SupportsCharge
 from .gaussian import gaussian_mu, tail_quantile
-from .mechanism import CALLERS, charged, paid, published, round_up
+from .mechanism import CALLERS, paid, published, round_up
+from .noise import noise_source
 
 __all__ = ["adaptive_release"]
 
@@ -46,7 +47,9 @@ def adaptive_release(
     mu = gaussian_mu(epsilon, delta - failure)
     mu_bound, mu_value = mu * math.sqrt(BOUND_SHARE), mu * math.sqrt(1.0 - BOUND_SHARE) * (1.0 - 1e-15)
     cost = Cost(epsilon, delta, "approximate-gaussian", mu, failure=failure)
-    noise, receipt = charged(cost, "adaptive", ledger, random_state)
+    noise = noise_source(random_state)
+    if ledger is not None:
+        ledger.charge(cost, private=noise.private, what="adaptive")
     spread = round_up(lipschitz / mu_bound)
     centre = safety if math.isfinite(safety) else -1e300
     noisy = float(noise.gaussian(np.asarray(centre, dtype=float), spread))
@@ -63,7 +66,7 @@ def adaptive_release(
     )
     record = Record("estimate", CALLERS, "src/eptr/privacy/adaptive.md", draws=draws if replied else draws[:1])
     found = Release(replied, value, scale, epsilon, delta, noise.private, "adaptive", cost, record=record)
-    return paid(found, receipt)
+    return paid(found, ledger)
 
 
 def _bound_at(sensitivity: Callable[[float], float], bound: float) -> float:

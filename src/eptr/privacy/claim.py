@@ -13,7 +13,7 @@ import numpy as np
 from .facts import Facts, best_bet, share_of
 from .voices import tell
 
-__all__ = ["BASES", "Cost", "Draw", "Receipt", "Record", "Release", "SupportsCharge"]
+__all__ = ["BASES", "Cost", "Draw", "Receipt", "Record", "Release", "SupportsCharge", "receipt_of"]
 
 # What a guarantee rests on, the strongest first.
 BASES = ("proven", "cited", "not verified")
@@ -78,6 +78,12 @@ class Receipt:
     left_epsilon: float
     left_delta: float
     left_mu: float
+
+
+def receipt_of(account: object) -> Receipt | None:
+    """Of the last charge to an account that keeps one."""
+    found = getattr(account, "receipt", None)
+    return found if isinstance(found, Receipt) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, PrivacyError, positive, probability
-from .claim import Cost, Draw, Receipt, Record, Release, SupportsCharge
+from .claim import Cost, Draw, Record, Release, SupportsCharge, receipt_of
 from .gaussian import gaussian_delta, gaussian_mu
 from .ladder import DEFAULT_P0_SHARE, DEFAULT_SLACK, Ladder, build_ladder
 from .noise import NoiseSource, SeededNoise, noise_source
@@ -191,8 +191,8 @@ def release(
     """:func:`eptr.release`, with a ledger that is an object: charged before anything is drawn."""
     if not isinstance(proposal, Proposal):
         raise InputError(f"proposal must be an eptr.Proposal, got {type(proposal).__name__}.")
-    noise, receipt = charged(_request(epsilon, delta, strategy, slack, p0).cost, strategy, ledger, random_state)
-    return paid(reply(proposal, epsilon, delta, strategy, noise, slack=slack, p0=p0), receipt)
+    noise = _charged(_request(epsilon, delta, strategy, slack, p0).cost, strategy, ledger, random_state)
+    return paid(reply(proposal, epsilon, delta, strategy, noise, slack=slack, p0=p0), ledger)
 
 
 def reply(
@@ -226,8 +226,8 @@ def release_at_rung(
 
     Rung -1 never replies. From rung 0 upwards the estimate exists and ``sensitivity`` bounds it. proof: threshold
     """
-    noise, receipt = charged(_request(epsilon, delta, "tight", slack, p0).cost, "tight", ledger, random_state)
-    return paid(reply_at_rung(estimate, rung, sensitivity, epsilon, delta, noise, slack=slack, p0=p0), receipt)
+    noise = _charged(_request(epsilon, delta, "tight", slack, p0).cost, "tight", ledger, random_state)
+    return paid(reply_at_rung(estimate, rung, sensitivity, epsilon, delta, noise, slack=slack, p0=p0), ledger)
 
 
 def reply_at_rung(
@@ -248,20 +248,18 @@ def reply_at_rung(
     return _draw(plan, "tight", chance, estimate, positive("sensitivity", sensitivity), noise)
 
 
-def charged(
-    cost: Cost, strategy: str, ledger: SupportsCharge | None, random_state: Any
-) -> tuple[NoiseSource, Receipt | None]:
-    """The noise, and the receipt of a ledger that gives one."""
+def _charged(cost: Cost, strategy: str, ledger: SupportsCharge | None, random_state: Any) -> NoiseSource:
     noise = noise_source(random_state)
     if isinstance(ledger, str):
         raise InputError("ledger must be an object here; eptr.release takes a string, or pass eptr.Ledger('...').")
-    receipt = None if ledger is None else ledger.charge(cost, private=noise.private, what=strategy)
-    return noise, receipt if isinstance(receipt, Receipt) else None
+    if ledger is not None:
+        ledger.charge(cost, private=noise.private, what=strategy)
+    return noise
 
 
-def paid(found: Release, receipt: Receipt | None) -> Release:
+def paid(found: Release, ledger: SupportsCharge | None) -> Release:
     """The release with its receipt, its day and the versions it was made with."""
-    return replace(found, record=replace(found.record, receipt=receipt, **made()))
+    return replace(found, record=replace(found.record, receipt=receipt_of(ledger), **made()))
 
 
 def _draw(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import LedgerError, PrivacyError
 from .bounded_range import bounded_range_epsilon, bounded_range_mu
-from .claim import BASES, Cost, Draw, Receipt, Record, Release
+from .claim import BASES, Cost, Draw, Record, Release, receipt_of
 from .contribution import Absolute, Contribution
 from .joint_exponential import Line, joint_places, rank_sensitivity, rows_wanted
 from .mechanism import Proposal, forecast_test, reply, reply_at_rung
@@ -131,7 +131,6 @@ class Spending(Portion):
         self._tests = cost.parts if cost.kind in ("ladder", "logistic", "laplace") else 0
         self.parts: list[Part] = []
         self._draws: list[Draw] = []
-        self._receipt: object = None
         if account is not None:
             account.check(self.cost, private=self.private)
 
@@ -225,7 +224,8 @@ class Spending(Portion):
         ``record``: what the caller knows of it; what was drawn, from how many rows, when and with what is added here.
         """
         self._source()
-        known = {"draws": tuple(self._draws), "rows": getattr(self._rows, "n", None), "receipt": self._receipt} | made()
+        known: dict[str, Any] = {"draws": tuple(self._draws), "rows": getattr(self._rows, "n", None), **made()}
+        known["receipt"] = receipt_of(self._account)
         return Release(
             value is not None, value, noise_scale, self.cost.epsilon, self.cost.delta, self.private, strategy,
             self.cost, self.protected.relation, self.protected.rows, replace(record or Record(), **known),
@@ -249,10 +249,9 @@ class Spending(Portion):
             self._rows.check()
             if self._account is not None:
                 try:
-                    receipt = self._account.charge(self.cost, private=self.private, what=self._what)
+                    self._account.charge(self.cost, private=self.private, what=self._what)
                 except AttributeError as error:
                     raise LedgerError("the ledger could not be charged; nothing was drawn.") from error
-                self._receipt = receipt if isinstance(receipt, Receipt) else None
             self._paid = True
         return self._noise
 

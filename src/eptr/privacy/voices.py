@@ -70,22 +70,32 @@ def _methods(f: Facts) -> Paragraphs:
         [_unit(f), f"n = {f.rows:,} rows, a public number." if f.rows is not None else ""],
         [*_account(f), f"Composition: {f.composition}." if f.composition else ""],
         [_settings("Fixed beforehand, without looking at the data", f.settings),
-         _settings("Bought with a part of this budget", f.bought), _outside(f)],
+         _settings("Bought with a part of this budget", f.bought), _missing(f), _outside(f)],
         [parts_drawn(f)],
         [_accuracy(f), *f.biases],
-        [*_NOT_COVERED],
+        _not_covered(f),
         [_made(f)],
     ]  # fmt: skip
 
 
-_NOT_COVERED = (
-    "The guarantee assumes a trusted curator, who sees the rows (the central model), and that the settings were chosen without "
-    "looking at the data.",
-    "It does not cover scores or diagnostics computed directly on the rows, the time the computation took, or the check that "
-    "values are finite, numeric and declared, where rows outside the domain raise an error.",
-    "Other releases from the same rows add to its cost.",
-    "Anything computed from the published numbers alone is covered.",
-)
+def _not_covered(f: Facts) -> list[str]:
+    dropped = dict(f.settings).get("invalid") == '"drop"'
+    check = "" if dropped else ", or the check that values are finite, numeric and declared"
+    return [
+        "The guarantee assumes a trusted curator, who sees the rows (the central model), and that the settings were chosen "
+        "without looking at the data.",
+        f"It does not cover scores or diagnostics computed directly on the rows, the time the computation took{check}.",
+        "Other releases from the same rows add to its cost.",
+        "Anything computed from the published numbers alone is covered.",
+    ]
+
+
+def _missing(f: Facts) -> str:
+    """What became of rows with missing or undeclared values, where that is known."""
+    return {
+        '"drop"': "Rows with missing or undeclared values count as absent, inside the guarantee.",
+        '"raise"': "A row with a missing or undeclared value would have stopped the computation; there was none.",
+    }.get(dict(f.settings).get("invalid", ""), "")
 
 
 def _ethics(f: Facts) -> Paragraphs:
@@ -109,11 +119,12 @@ def _ethics(f: Facts) -> Paragraphs:
         "Who chose the settings, and could that leak?": [
             _settings("Declared without looking at the data", f.settings),
             _settings("Found in the data with a part of this budget, and covered by the guarantee", f.bought),
+            _missing(f),
             _outside(f),
         ],
         "Who says so?": [_rests(f), f"Proof: {f.proven_in}." if f.proven_in else ""],
         "Is the result still useful?": [_accuracy(f), *f.biases],
-        "What is not covered?": [*_NOT_COVERED],
+        "What is not covered?": _not_covered(f),
         "When?": [f"{f.date}." if f.date else ""],
     }  # fmt: skip
     return [[question, *answer] for question, answer in answers.items() if any(answer)]
