@@ -12,12 +12,14 @@ import numpy as np
 from eptr.estimators.bayes.bounds import class_sums
 from eptr.estimators.bayes.bounds import paper_rule as bayes_paper
 from eptr.estimators.bayes.bounds import tight_rule as bayes_tight
+from eptr.estimators.bayes.shared import ClassProducts, class_products
 from eptr.estimators.gradient import Bands, Curvature, Gradient, Norms, Spread
 from eptr.estimators.kernel.features import KERNELS, tensor_features
 from eptr.estimators.linear.bounds import moments, sharp_numerator
 from eptr.estimators.linear.bounds import paper_rule as linear_paper
 from eptr.estimators.linear.bounds import tight_rule as linear_tight
 from eptr.estimators.linear.refined import Squares
+from eptr.estimators.mapped import Mapped
 from eptr.privacy.unit import Unit
 from eptr.rows.memory import MemoryRows
 
@@ -160,6 +162,22 @@ def refined_sums_gap(rng, R=2.0):
     )
 
 
+def shared_gap(relation, rng, p=3):
+    """Weighted counts and sums by class beside products, matrices in the coordinates (A_ii, sqrt 2 A_ij)."""
+    mapped, upper = Mapped(np.zeros(p), np.ones(p), np.diag([3.0, 1.0, 0.2]), np.zeros(p)), np.triu_indices(p, 1)
+    centres, reach = rng.normal(size=(2, p)), ClassProducts(1.0, p).reach(relation)
+
+    def one(row):
+        rows = MemoryRows(row[None, :p], np.array([int(row[p] > 0)]))
+        counts, sums, square = class_products(rows, 2, mapped, centres, 1.5)
+        return np.concatenate([counts, sums.ravel(), np.diag(square), math.sqrt(2.0) * square[upper]])
+
+    def change(z):
+        return float(np.linalg.norm(one(z[: p + 1]) - (one(z[p + 1 :]) if relation == "replace-one" else 0.0)))
+
+    return worst_change(change, lambda r: r.normal(size=2 * p + 2) * 3, 50.0, rng, starts=8) / reach
+
+
 def gradient_gap(ask, rng, p=3, likelihood=None, unit=None):
     """What is asked of one gradient stays within its contribution, part by part, whatever the row; a dropped one adds 0."""
     W, unit = np.linalg.qr(rng.normal(size=(p, p)))[0] * [3.0, 1.0, 0.2], unit or Unit()
@@ -208,6 +226,8 @@ GAPS = {
     ("BayesClassifier", "tight", "means and prior"): lambda r: bayes_gap(bayes_tight, r),
     ("BayesClassifier", "paper", "means and prior"): lambda r: bayes_gap(bayes_paper, r),
     ("BayesClassifier", "refined", "class sums and counts"): refined_sums_gap,
+    ("BayesClassifier", "refined", "shared covariance, replaced row"): lambda r: shared_gap("replace-one", r),
+    ("BayesClassifier", "refined", "shared covariance, dropped row"): lambda r: shared_gap("zero-out", r),
     ("KernelRegressor", "tight", "answer at a query"): kernel_gap,
     ("KernelRegressor", "paper", "answer at a query"): lambda r: 0.5 * kernel_gap(r),
     ("KernelRegressor", "refined", "sums and degrees, gaussian, d = 1"): lambda r: kernel_sums_gap("gaussian", 1, r),

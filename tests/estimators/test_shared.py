@@ -15,14 +15,17 @@ from eptr.datasets import DatasetError, load_credit_default
 from eptr.privacy.spending import Spending
 
 
-def people(n, seed=0, p=6, classes=2):
-    """Correlated columns in units from .01 to 1000, and ranges that are six standard deviations wide on either side."""
+def people(n, seed=0, p=6, classes=2, wider=1.0):
+    """Correlated columns in units from .01 to 1000, and ranges that are six standard deviations wide on either side.
+
+    ``wider``: how much larger the standard deviations of the second class are.
+    """
     rng = np.random.default_rng([seed, p])
     mix, units = np.eye(p) + rng.normal(size=(p, p)) / np.sqrt(p), 10.0 ** np.linspace(-2, 3, p)
     middle, centres = rng.normal(size=p), 1.5 * np.eye(p)[:classes]
     y = rng.choice(classes, p=[0.7, 0.3] if classes == 2 else None, size=n)
-    X = ((rng.normal(size=(n, p)) + centres[y]) @ mix.T + middle) * units
-    far = 6.0 * np.linalg.norm(mix, axis=1) * units
+    X = ((rng.normal(size=(n, p)) * np.where(y == 1, wider, 1.0)[:, None] + centres[y]) @ mix.T + middle) * units
+    far = 6.0 * wider * np.linalg.norm(mix, axis=1) * units
     return X, y, list(zip(middle * units - far, middle * units + far, strict=True))
 
 
@@ -33,11 +36,11 @@ def errors(X, y, test, truth, **settings):
     return tuple(float(np.mean(model.predict(test) != truth)) for model in (private, plain))
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-def test_classes_with_unequal_variances_are_told_apart_as_without_privacy(classes):
+@pytest.mark.parametrize(("classes", "wider"), [(2, 1.0), (3, 1.0), (2, 2.0)])
+def test_columns_and_classes_of_unequal_variances_are_told_apart_as_without_privacy(classes, wider):
     found = []
     for seed in range(6):
-        X, y, ranges = people(22_000, seed, classes=classes)
+        X, y, ranges = people(22_000, seed, classes=classes, wider=wider)
         train, test = slice(10_000), slice(10_000, None)
         found.append(errors(X[train], y[train], X[test], y[test], x_range=ranges, random_state=seed))
     private, plain = np.mean(found, axis=0)

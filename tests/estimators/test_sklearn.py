@@ -21,7 +21,10 @@ WIDER = {"KernelRegressor": {"domain": (-5, 5), "bandwidth": 1.0}}  # the checks
 ESTIMATORS = [entrant.example(20.0, 20.0, **WIDER.get(entrant.estimator.__name__, {})) for entrant in OURS]
 
 
-@parametrize_with_checks([*ESTIMATORS, eptr.PublicScaler()])
+RANGED = eptr.BayesClassifier(x_range=(-20, 20), covariance="shared")
+
+
+@parametrize_with_checks([*ESTIMATORS, RANGED, eptr.PublicScaler()])
 def test_common_checks(estimator, check):
     check(estimator)
 

@@ -73,7 +73,7 @@ class DPNewton(LogOddsRival):
         if self.eigenvalues not in ("shifted", "clipped"):
             raise InputError(f"eigenvalues must be 'shifted' or 'clipped', got {self.eigenvalues!r}.")
         n, R, steps = rows.n, problem.radius, checked_count("steps", self.steps) or STEPS[self.form]
-        traces = Interval(0.0, STEEPEST * R**2)
+        traces = Interval(0.0, STEEPEST * R**2 * (1.0 + problem.numbers * n * 2.0**-51))
         p, gradient_share = problem.numbers, GRADIENT_SHARE[self.form]
         left = 1.0 - gradient_share
         share = (1.0 - TRACE_SHARE) * left / steps
@@ -107,7 +107,7 @@ class DPNewton(LogOddsRival):
 
 def _largest(predictor: float) -> float:
     """|y - sigmoid| where log odds are at most this large; rounded up. proof: gradient"""
-    return min(1.0, (1.0 + 1e-12) / (1.0 + math.exp(-min(predictor * (1.0 + 1e-12), 700.0))))
+    return min(1.0, (1.0 + 1e-10) / (1.0 + math.exp(-min(predictor * (1.0 + 1e-10), 700.0))))
 
 
 def _direction(hessian: Array, gradient: Array, least: float, eigenvalues: str) -> Array:

@@ -93,7 +93,7 @@ class ObjectivePerturbation(LogOddsRival):
         noise = spending.by_its_own_theorem()
         linear = noise.gaussian(np.zeros(p), sigma)
         # What a gradient may err by: quantised scores and the rounding of the rest. proof: output
-        rounding = n**2 * 2.0**-50 * problem.radius * math.sqrt(p)
+        rounding = n * problem.radius * math.sqrt(p) * (1e-11 + n * 2.0**-50)
         enough = ARRIVED * sigma + rounding
         theta = _minimum(rows, problem, linear, ridge, enough)
         distance = 2.0 * (enough + rounding) / ridge

@@ -23,7 +23,7 @@ from ..whitening import whiten
 from .bounds import from_centres, members
 from .problem import BayesFitted, TestedClasses, into_ball
 
-__all__ = ["ClassProducts", "discriminant", "planned_noise"]
+__all__ = ["ClassProducts", "class_products", "discriminant", "planned_noise"]
 
 Array = NDArray[np.float64]
 # Chosen on simulated data only. Shares are of mu^2.
@@ -77,11 +77,11 @@ class Look:
         return np.asarray(self.square - (means.T * self.shares) @ means)
 
 
-def look(
-    rows: Rows, classes: int, mapped: Mapped, centres: Array, radius: float, spending: Portion, share: float
-) -> Look:
-    """Counts, sums and products of mapped rows around the centre of their class, cut at ``radius``. proof: products"""
-    n, grid = rows.n, product_grid(rows.n, 1.0)
+def class_products(
+    rows: Rows, classes: int, mapped: Mapped, centres: Array, radius: float
+) -> tuple[Array, Array, Array]:
+    """Counts, sums and products of mapped rows around the centre of their class, in units of the radius. proof: products"""
+    grid = product_grid(rows.n, 1.0)
 
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         xp, member = namespace(x), members(y, classes)
@@ -92,8 +92,15 @@ def look(
         return xp.sum(member, axis=1), member @ units * grid, units.T @ units * grid**2
 
     counts, sums, square = rows.sum(block)
-    one = ClassProducts(1.0, rows.n_features)
-    counts, sums, square = spending.noisy((COUNT * counts, MEAN * sums, square), one, share)
+    return COUNT * counts, MEAN * sums, square
+
+
+def look(
+    rows: Rows, classes: int, mapped: Mapped, centres: Array, radius: float, spending: Portion, share: float
+) -> Look:
+    """Rows around the centre of their class, cut at ``radius``."""
+    n, one = rows.n, ClassProducts(1.0, rows.n_features)
+    counts, sums, square = spending.noisy(class_products(rows, classes, mapped, centres, radius), one, share)
     noise, counts = spending.scale(one, share), np.maximum(counts / COUNT, COUNT_FLOOR * n)
     total = min(max(float(counts.sum()), 0.1 * n), n)
     each = radius / (MEAN * counts)
