@@ -143,11 +143,11 @@ def by_cell(count, only):
 
 def accuracy(count, only):
     rows = [
-        [setting.name, n, epsilon, *(float(np.sqrt(np.mean(arrays[m][:, 0] ** 2))) for m in METHODS)]
+        [setting.name, n, epsilon, count, *(float(np.sqrt(np.mean(arrays[m][:, 0] ** 2))) for m in METHODS)]
         for setting, n, epsilon, arrays in by_cell(count, only)
     ]
     title = f"rms distance from maximum likelihood in its robust s.e., delta={DELTA:g}, {count} paired runs"
-    show(title, ["outcome", "n", "epsilon", *METHODS], rows, None if only else "logistic_accuracy")
+    show(title, ["outcome", "n", "epsilon", "runs", *METHODS], rows, None if only else "logistic_accuracy")
 
 
 def coverage(count, only):
@@ -156,8 +156,20 @@ def coverage(count, only):
         held, width, told = covered(arrays["LogisticRegression"])
         without, _, _ = covered(arrays["MLE"])
         shown = [held.mean(), held.min(), without.mean(), without.min(), told, width.mean(), width.max()]
-        rows.append([setting.name, n, epsilon, *map(float, shown)])
-    header = ["outcome", "n", "epsilon", "coverage", "worst", "MLE", "MLE worst", "told", "width / MLE", "widest"]
+        rows.append([setting.name, n, epsilon, count, *map(float, shown)])
+    header = [
+        "outcome",
+        "n",
+        "epsilon",
+        "runs",
+        "coverage",
+        "worst",
+        "MLE",
+        "MLE worst",
+        "told",
+        "width / MLE",
+        "widest",
+    ]
     title = f"95 % intervals for the population's coefficient, delta={DELTA:g}, {count} runs"
     show(title, header, rows, None if only else "logistic_coverage")
 
@@ -187,8 +199,8 @@ def predict_census(count, only):
         runs = np.array(
             parallel(prediction, [(epsilon, seed) for seed in range(count)], f"census, epsilon={epsilon:g}")
         )
-        rows += [[m, epsilon, *map(float, 100 * runs[:, k].mean(axis=0))] for k, m in enumerate(METHODS)]
-    header = ["method", "epsilon", "log loss, % more", "accuracy, points lost", "AUC, points lost"]
+        rows += [[m, epsilon, count, *map(float, 100 * runs[:, k].mean(axis=0))] for k, m in enumerate(METHODS)]
+    header = ["method", "epsilon", "runs", "log loss, % more", "accuracy, points lost", "AUC, points lost"]
     show(
         f"49 one-hot columns, n=26,000, delta={DELTA:g}, {count} paired runs",
         header,
