@@ -6,7 +6,7 @@ WORKERS ?= 2
 CONSTRAINTS ?=
 
 .PHONY: demo test test-fast test-oldest lint types clean
-.PHONY: reproduction peers compare soak mutants bench bench-accuracy bench-coverage bench-stats bench-suite bench-quantiles bench-speed bench-sensitivity bench-gpu bench-real bench-scale bench-study choose-defaults
+.PHONY: reproduction peers compare soak mutants bench bench-accuracy bench-coverage bench-logistic bench-stats bench-suite bench-quantiles bench-speed bench-sensitivity bench-gpu bench-real bench-scale bench-study choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -44,6 +44,10 @@ bench-accuracy: $(VENV)/.installed
 
 bench-coverage: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.life coverage $(if $(QUICK),--quick)
+
+# Distance from maximum likelihood, coverage, prediction on one-hot columns, speed; an hour.
+bench-logistic: $(VENV)/.installed
+	for table in accuracy coverage census speed; do OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.logistic $$table $(if $(QUICK),--replications 20) || exit 1; done
 
 # Means, spreads, covariances and scores against their non-private values and CoinPress; coverage; speed. Some twenty minutes.
 bench-stats: $(VENV)/.installed

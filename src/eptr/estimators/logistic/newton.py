@@ -29,6 +29,7 @@ ROUGH_CLIP, ROUGH_RATE = (
 ROUGH_STEPS, ROUGH_GROWTH = 8, 1.2
 WITHIN_SHARE, WITHIN_STEPS, WITHIN_CLIP = 0.15, 6, 1.2  # the last in lengths of a row of the rarest class
 CURVATURE_SHARE, LEVERAGE = 0.02, 3.0  # of each of two curvatures; least multiple of p at which one row's is cut
+ARRIVED = 0.1  # of the way from the start, at most, may be left for the last step; or what its noise allows
 LEAST = 0.1  # eigenvalue of the curvature, where rows and noise allow that much
 FARTHEST = 8.0  # standard deviation of log odds over the rows: beyond it, classes are told apart without error
 
@@ -135,6 +136,10 @@ class Newton(Descent):
         together, centre = FIRST * first + (1.0 - FIRST) * second, FIRST * phi + (1.0 - FIRST) * second_at
         kept = self.worth_keeping(second, second_noise)
         inverse = np.asarray(np.linalg.inv(there), dtype=np.float64)
+        # Where classes are apart every step of Newton's goes on by about as much as the one before.
+        move, way = np.sum(second, axis=0), second_at - self.start
+        doubt = float(np.sum(first_noise + second_noise) * np.trace(inverse))
+        self.touched |= bool(move @ inverse @ move > max(ARRIVED**2 * (way @ there @ way), 9.0 * doubt))
         moment = self.moment(tail, spread, outer)
         found = self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment)
         return replace(found, noise=found.noise * float(np.linalg.norm(inverse)) / math.sqrt(self.p))
