@@ -6,7 +6,7 @@ WORKERS ?= 2
 CONSTRAINTS ?=
 
 .PHONY: demo test test-fast test-oldest lint types clean
-.PHONY: reproduction peers compare soak mutants bench bench-accuracy bench-coverage bench-logistic bench-stats bench-suite bench-quantiles bench-speed bench-sensitivity bench-gpu bench-real bench-scale bench-study choose-defaults
+.PHONY: reproduction peers compare soak mutants bench bench-accuracy bench-coverage bench-logistic bench-stats bench-suite bench-quantiles bench-smooth bench-speed bench-sensitivity bench-gpu bench-real bench-scale bench-study choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -60,6 +60,10 @@ bench-suite: $(VENV)/.installed
 # Misclassified points of quantiles, ours and published, coverage of intervals, and a million values; half an hour.
 bench-quantiles: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.quantiles
+
+# Curves, bands, housing prices (EPTR_DATA_HOME) and a million rows; an hour.
+bench-smooth: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.smooth
 
 bench-speed: $(VENV)/.installed
 	OMP_NUM_THREADS=2 $(BIN)/python -m benchmarks.speed

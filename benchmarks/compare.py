@@ -73,11 +73,15 @@ def class_methods(epsilon, seed, x_bound, c0):
 
 
 def function_methods(epsilon, seed, y_bound, h, d):
+    low, high = (-y_bound, y_bound) if np.ndim(y_bound) == 0 else y_bound
+    terms = "additive" if d == 1 else [(0,), (1, 2)]  # place is a pair
+    smooth = eptr.AdditiveRegressor(epsilon, DELTA, (0, 1), (low, high), terms, random_state=seed)
     common = {"epsilon": epsilon, "delta": DELTA, "domain": (0, 1), "y_bound": y_bound, "random_state": seed}
     binned = {"BinnedKernel": rivals.BinnedKernel(**common, bandwidth=h)} if d <= 3 else {}
     return {
         "ePTR refined": eptr.KernelRegressor(**common, bandwidth=h),
         "ePTR refined, trend": eptr.KernelRegressor(**common, bandwidth=h, trend="linear"),
+        "Additive": smooth,
         **binned,
         "Series, cosine": rivals.WaveletEstimator(**common),
         "Series, Haar": rivals.WaveletEstimator(**common, basis="haar"),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..datasets import load_california_housing
+from ..estimators.additive import AdditiveRegressor
 from ..estimators.kernel import KernelRegressor
 from ..rivals.binned import BinnedKernel
 from ..rivals.wavelet import WaveletEstimator
@@ -20,6 +21,7 @@ POINT_METHODS = (
     Method("ePTR published, R_f = 1.5", "published"),
     Method("ePTR tight", "ours"),
     Method("ePTR refined", "ours"),
+    Method("Additive", "ours"),
     Method("Series, cosine", "rival"),
     Method("BinnedKernel", "rival"),
     Method("WPE as published", "rival"),
@@ -31,6 +33,7 @@ FUNCTION_METHODS = (
     Method("ePTR tight, one budget", "ours"),
     Method("ePTR tight, epsilon per query", "ours"),
     Method("ePTR refined, one budget", "ours"),
+    Method("Additive, one budget", "ours"),
     Method("Series, cosine, one budget", "rival"),
     Method("BinnedKernel, one budget", "rival"),
     Method("WPE as published, one budget", "rival"),
@@ -45,6 +48,7 @@ HOUSING_METHODS = (
     Method("ePTR tight, one budget", "ours"),
     Method("ePTR refined, one budget", "ours"),
     Method("ePTR refined with trend, one budget", "ours"),
+    Method("Additive, one budget", "ours"),
     Method("Series, cosine, one budget", "rival"),
     Method("WPE as published, epsilon per query", "rival"),
 )
@@ -97,6 +101,7 @@ def at_a_point(name: str, grid: tuple[float, ...], cell: Callable[[float], tuple
                 ),
                 "ePTR tight": KernelRegressor(**kernel, y_bound=1.5, c0=c0, strategy="tight", fallback="paper"),
                 "ePTR refined": KernelRegressor(**kernel, y_bound=1.5),
+                "Additive": AdditiveRegressor(**common, x_range=(0, 1), y_range=(-1.5, 1.5)),
                 "Series, cosine": WaveletEstimator(**common, y_bound=1.5),
                 "BinnedKernel": BinnedKernel(**kernel, y_bound=1.5),
                 "WPE as published": WaveletEstimator(**common, y_bound=1.0, form="literature"),
@@ -120,6 +125,7 @@ def function(replication: int, wanted: Wanted) -> Iterator[Record]:
     for index, epsilon in enumerate(EPSILONS):
         common: dict[str, Any] = {"epsilon": epsilon, "delta": float(n) ** -3, "domain": (0, 1), "y_bound": 1.5}
         common["random_state"] = replication * 1000 + index
+        seeded = {name: common[name] for name in ("epsilon", "delta", "random_state")}
         kernel = common | {"bandwidth": h, "c0": 0.4, "queries": points}
         each = common | {"epsilon": epsilon / len(points)}
         yield (
@@ -133,6 +139,7 @@ def function(replication: int, wanted: Wanted) -> Iterator[Record]:
             "ePTR tight, one budget": KernelRegressor(**kernel, strategy="tight"),
             "ePTR tight, epsilon per query": KernelRegressor(**kernel, strategy="tight", budget="each"),
             "ePTR refined, one budget": KernelRegressor(**common, bandwidth=h),
+            "Additive, one budget": AdditiveRegressor(**seeded, x_range=(0, 1), y_range=(-1.5, 1.5)),
             "Series, cosine, one budget": WaveletEstimator(**common),
             "BinnedKernel, one budget": BinnedKernel(**common, bandwidth=h),
             "WPE as published, one budget": WaveletEstimator(**each, form="literature"),
@@ -170,6 +177,8 @@ def california(replication: int, wanted: Wanted) -> Iterator[Record]:
     for index, epsilon in enumerate(HOUSING_EPSILONS):
         common: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "domain": (0, 1), "y_bound": (0.0, 5.0)}
         common["random_state"] = replication * 1000 + index
+        seeded = {name: common[name] for name in ("epsilon", "delta", "random_state")}
+        place = AdditiveRegressor(**seeded, x_range=(0, 1), y_range=(0.0, 5.0), terms=[(0,), (1, 2), (3,)])
         queries = common | {"bandwidth": h, "c0": 0.3, "queries": X[points]}
         for name, found in references.items():
             yield epsilon, name, {"error": found, "replied": 1.0}
@@ -180,6 +189,7 @@ def california(replication: int, wanted: Wanted) -> Iterator[Record]:
             "ePTR tight, one budget": (KernelRegressor(**queries, strategy="tight"), points),
             "ePTR refined, one budget": (KernelRegressor(**common, bandwidth=h), test),
             "ePTR refined with trend, one budget": (KernelRegressor(**common, bandwidth=h, trend="linear"), test),
+            "Additive, one budget": (place, test),
             "Series, cosine, one budget": (WaveletEstimator(**common), test),
             "WPE as published, epsilon per query": (WaveletEstimator(**common, form="literature"), points),
         }

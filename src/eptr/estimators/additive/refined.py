@@ -22,7 +22,7 @@ from .axes import Levels, axes_of, release_axes
 from .basis import degrees_of
 from .expansion import Expanded, Expansion
 from .problem import Additive, AdditiveFitted
-from .shrinkage import blocks, factors
+from .shrinkage import factors
 
 __all__ = ["Refined", "resolution"]
 
@@ -37,7 +37,7 @@ LENGTH = 1.0  # rows of functions are shortened at this multiple of the root of 
 PACE = 0.8  # length of a step: so many rows are shortened that the Gram matrix may be too small by half
 REACH = 2.0  # y is seen up to this multiple of half its range: a range that is a little too narrow does no harm
 FEW = 10.0  # a place with fewer than FEW/mu rows within reach of a function is one where nothing can be said
-ROUGH = 1e-3  # chance at which functions that are the roughest stand out although there is nothing
+ROUGH = 1e-2  # chance at which functions that are the roughest stand out although there is nothing
 SIMULATED = 20_000  # rows of a plan
 
 
@@ -126,9 +126,9 @@ class Refined(NoisySums):
 
 
 def _shrunk(found: AdditiveFitted, expansion: Expansion) -> AdditiveFitted:
-    """Each term's coefficients in blocks of frequencies, and what its roughest block says about rougher ones.
+    """Each term's coefficients in blocks of frequencies, and what its roughest quarter says about rougher ones.
 
-    Coefficients of a kink fall like k^-2: all that are rougher than the last block together are as large as that block.
+    Coefficients of a kink fall like k^-2: all that are rougher together are about as large as the last quarter.
     """
     kept, beyond, rough = found.kept.copy(), found.beyond.copy(), found.rough.copy()
     for k, term in enumerate(found.terms):
@@ -137,10 +137,10 @@ def _shrunk(found: AdditiveFitted, expansion: Expansion) -> AdditiveFitted:
         part = found.part(k)
         estimate, variance = found.centre[part], found.covariance[part, part]
         kept[part] = factors(estimate, np.diag(variance), kept=len(term))
-        last = blocks(len(estimate), len(term))[-1]
+        last = slice(-max(2, round(len(estimate) / 4)), None)
         size, noise = float(np.sum(estimate[last] ** 2)), float(np.trace(variance[last, last]))
         beyond[k] = max(0.0, size - noise)
         score = float(estimate[last] @ np.linalg.solve(variance[last, last], estimate[last]))
-        rough[k] = score > chi2.isf(ROUGH, last.stop - last.start)
+        rough[k] = score > chi2.isf(ROUGH, len(estimate[last]))
     coef = kept * found.centre[:-1]
     return replace(found, value=np.append(coef, found.intercept), coef=coef, kept=kept, beyond=beyond, rough=rough)

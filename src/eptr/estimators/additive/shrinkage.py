@@ -16,10 +16,12 @@ FIRST, GROWTH = 2.0, 1.3
 
 
 def blocks(count: int, kept: int = 1) -> list[slice]:
-    """The first ``kept`` are left alone; then blocks of 2, 3, 3, 4, 6, ... coefficients."""
+    """The first ``kept`` are left alone; then blocks of 2, 3, 3, 4, 6, ... coefficients, the last with what is left over."""
     found, start, size = [], kept, FIRST
     while start < count:
-        stop = min(count, start + round(size))
+        stop = start + round(size)
+        if count - stop < size * GROWTH / 2.0:  # too few for a block of their own
+            stop = count
         found.append(slice(start, stop))
         start, size = stop, size * GROWTH
     return found

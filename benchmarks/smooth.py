@@ -1,0 +1,166 @@
+"""Smooth functions: our additive model and kernel against the rivals, how often bands hold, housing prices, and time; seeded.
+
+``python -m benchmarks.smooth accuracy | coverage | california | speed --replications N``; ``make bench-smooth`` runs all. Errors
+are mean squares over 201 points of [0, 1]; every method sees the same rows and knows the same range of y. A rival is ahead if
+our error exceeds 1.1 times that of the best one by 1.645 standard errors of the paired difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+
+import numpy as np
+
+import eptr
+from eptr import rivals
+from eptr.datasets import load_california_housing
+
+from .accuracy import _quiet
+from .tables import progress, show
+
+DELTA, SD, GRID = 0.01, 0.2, np.linspace(0.0, 1.0, 201)
+EPSILONS, SIZES = (0.5, 1.0, 4.0), (500, 2000, 20_000)
+PLACES = [(0,), (1, 2), (3,)]  # of California: income, place as a pair, age
+
+
+def as_published(x, place):
+    return np.sin(2 * np.pi * x) + 0.5 * np.cos(4 * np.pi * x)
+
+
+def kink_and_jump(x, place):
+    """The jump, of about .7, is at a place of its own in every replication, or a rival's cells might happen to fit it."""
+    return np.where(x < place, 1.6 * np.abs(x - place / 2.0) - 0.7, 0.6 - 0.4 * x)
+
+
+CURVES = {
+    "as published": as_published,
+    "line": lambda x, place: 2.0 * x - 1.0,
+    "exponential": lambda x, place: np.exp(2.0 * x) / 4.0 - 1.0,
+    "bump": lambda x, place: np.exp(-0.5 * ((x - place) / 0.06) ** 2) - 0.2,
+    "kink and jump": kink_and_jump,
+}
+
+
+def sample(curve, n, seed):
+    """Rows, and the curve at the points of the grid."""
+    rng = np.random.default_rng([seed, 41])
+    place, x = rng.uniform(0.3, 0.7), rng.uniform(size=(n, 1))
+    return x, CURVES[curve](x[:, 0], place) + SD * rng.normal(size=n), CURVES[curve](GRID, place)
+
+
+def additive(epsilon, seed):
+    return eptr.AdditiveRegressor(epsilon, DELTA, (0, 1), (-1.5, 1.5), random_state=seed)
+
+
+def methods(n, epsilon, seed):
+    common = {"epsilon": epsilon, "delta": DELTA, "domain": (0, 1), "y_bound": 1.5, "random_state": seed}
+    h = 0.2 * n**-0.2
+    return {
+        "additive": additive(epsilon, seed),
+        "kernel": eptr.KernelRegressor(**common, bandwidth=h),
+        "BinnedKernel": rivals.BinnedKernel(**common, bandwidth=h),
+        "cosine": rivals.WaveletEstimator(**common),
+        "Haar": rivals.WaveletEstimator(**common, basis="haar"),
+    }
+
+
+def accuracy(count):
+    rows = []
+    for curve, n, epsilon in progress([(c, n, e) for c in CURVES for n in SIZES for e in EPSILONS], "accuracy"):
+        errors = {}
+        for seed in range(count):
+            x, y, truth = sample(curve, n, seed)
+            for name, model in methods(n, epsilon, seed).items():
+                errors.setdefault(name, []).append(
+                    float(np.mean((model.fit(x, y).predict(GRID[:, None]) - truth) ** 2))
+                )
+        means = {name: float(np.mean(found)) for name, found in errors.items()}
+        best = min(("BinnedKernel", "cosine", "Haar"), key=means.__getitem__)
+        excess = np.array(errors["additive"]) - 1.1 * np.array(errors[best])
+        ahead = np.mean(excess) > 1.645 * np.std(excess) / np.sqrt(count)
+        rows.append(
+            [curve, n, epsilon, count, *means.values(), means["additive"] / means[best], "rival" if ahead else ""]
+        )
+    header = [
+        "curve",
+        "n",
+        "epsilon",
+        "runs",
+        "additive",
+        "kernel",
+        "BinnedKernel",
+        "cosine",
+        "Haar",
+        "additive / best rival",
+    ]
+    show("mean squared error, delta .01", [*header, "ahead by 10 %"], rows, "smooth_accuracy")
+
+
+def coverage(count):
+    rows = []
+    for curve, n, epsilon in progress([(c, n, e) for c in CURVES for n in SIZES for e in EPSILONS], "coverage"):
+        held, rough, widths = [], [], []
+        for seed in range(count):
+            x, y, truth = sample(curve, n, seed)
+            model = additive(epsilon, seed).fit(x, y)
+            _, low, high = model.partial_effect(0, GRID, centred=False)
+            held.append(np.mean((low <= truth) & (truth <= high)))
+            rough.append(model.rough_[0])
+            widths.append(np.mean(high - low))
+        rows.append([curve, n, epsilon, count, *(float(np.mean(found)) for found in (held, widths, rough))])
+    header = ["curve", "n", "epsilon", "runs", "share of points held", "mean width", "reported as rough"]
+    show("pointwise 95 % bands, delta .01", header, rows, "smooth_coverage")
+
+
+def california(count):
+    X, value = load_california_housing(return_X_y=True)
+    rows = []
+    for epsilon in progress((1.0, 4.0), "california"):
+        errors = {"additive, place as a pair": [], "additive, columns alone": []}
+        for seed in range(count):
+            order = np.random.default_rng([seed, 42]).permutation(len(X))
+            train, test = order[: len(X) // 5], order[len(X) // 5 :]
+            for found, terms in zip(errors.values(), (PLACES, "additive"), strict=True):
+                model = eptr.AdditiveRegressor(epsilon, DELTA, (0, 1), (0, 5), terms, random_state=seed)
+                found.append(np.mean((model.fit(X[train], value[train]).predict(X[test]) - value[test]) ** 2))
+        rows.append([epsilon, count, *(float(np.mean(found)) for found in errors.values())])
+    header = ["epsilon", "runs", "additive, place as a pair", "additive, columns alone"]
+    show(
+        "California housing, 4,128 training rows, test mean squared error, delta .01", header, rows, "smooth_california"
+    )
+
+
+def speed(count):
+    rng, rows = np.random.default_rng(0), []
+    for n in (100_000, 1_000_000):
+        X = rng.uniform(size=(n, 4))
+        y = np.sin(6.0 * X[:, 0]) + X[:, 1] ** 2 + 0.3 * rng.normal(size=n)
+        wall, work = [], []
+        for seed in range(min(count, 5)):
+            model = eptr.AdditiveRegressor(1.0, 1e-8, (0, 1), (-3, 3), random_state=seed)
+            start, used = time.perf_counter(), time.process_time()
+            model.fit(X, y)
+            wall.append(time.perf_counter() - start)
+            work.append(time.process_time() - used)
+        rows.append([n, 4, len(model.coef_), os.cpu_count(), min(wall), min(work)])
+    header = ["rows", "columns", "functions", "cores", "seconds", "seconds of all cores"]
+    show("a fit in memory, epsilon 1", header, rows, "smooth_speed")
+
+
+PARTS = {"accuracy": accuracy, "coverage": coverage, "california": california, "speed": speed}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", nargs="*", choices=[*PARTS, []], help="all if none is named")
+    parser.add_argument("--replications", type=int, default=100)
+    options = parser.parse_args()
+    _quiet()
+    for part in options.part or PARTS:
+        PARTS[part](options.replications)
+
+
+if __name__ == "__main__":
+    main()
