@@ -10,9 +10,9 @@ from typing import Any
 from scipy.stats import norm
 
 from ..errors import InputError, positive, probability
-from .formula import Levels
 from .journal import Journal
 from .models import Model
+from .terms import Levels
 
 __all__ = ["Forecast", "forecast"]
 
