@@ -9,14 +9,12 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..errors import BoundError, InputError, no_column, positive
 from ..estimators.columns import FINEST
 from ..privacy.gaussian import gaussian_mu
 from ..rows.ingest import label
 from .draft import drafted
-from .kinds import ASK_HIGH, ASK_LOW, KINDS, Blank, Category, Date, Kind, Number, Text
+from .kinds import ASK_HIGH, ASK_LOW, KINDS, Blank, Category, Date, Kind, Number, Text, plain
 
 __all__ = ["Codebook", "described", "read_toml"]
 
@@ -60,7 +58,7 @@ class Codebook:
                 )
         if isinstance(self.na_values, str) or not hasattr(self.na_values, "__iter__"):
             raise InputError("na_values must be a list, such as ['?', -9].")
-        object.__setattr__(self, "na_values", tuple(self.na_values))
+        object.__setattr__(self, "na_values", tuple(map(plain, self.na_values)))
         object.__setattr__(self, "columns", dict(self.columns))
         object.__setattr__(self, "_na", tuple(key for v in self.na_values if (key := label(v)) is not None))
         for name, kind in self.columns.items():
@@ -242,15 +240,9 @@ def _told(kind: Kind, scale: float | None) -> str:
 
 
 def _plain(facts: dict[str, Any]) -> dict[str, Any]:
-    return {
-        k: list(v) if isinstance(v, tuple) else v.item() if isinstance(v, np.generic) else v for k, v in facts.items()
-    }
+    return {key: list(value) if isinstance(value, tuple) else plain(value) for key, value in facts.items()}
 
 
 def _toml(value: Any) -> str:
     """A value as TOML: JSON's text, numbers, truth values and lists are TOML's."""
-    if isinstance(value, str):
-        return json.dumps(value)
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
-    return json.dumps(value.item() if isinstance(value, np.generic) else value)
+    return f"[{', '.join(map(_toml, value))}]" if isinstance(value, list) else json.dumps(value)

@@ -195,7 +195,7 @@ class Category(Kind):
     def __post_init__(self) -> None:
         if isinstance(self.levels, str) or not hasattr(self.levels, "__iter__"):
             raise InputError("Category needs a list of levels, such as Category(['F', 'M']).")
-        object.__setattr__(self, "levels", tuple(self.levels))
+        object.__setattr__(self, "levels", tuple(map(plain, self.levels)))
         _distinct("Category", list(self.levels))
         for name in ("missing", "other"):
             if getattr(self, name) not in ("drop", "level"):
@@ -232,6 +232,11 @@ class Text(Kind):
 
 
 KINDS: dict[str, Any] = {cls.kind: cls for cls in (Number, Flag, Date, Category, Text, Blank)}
+
+
+def plain(value: Any) -> Any:
+    """A number of numpy's as one of Python's, which JSON and TOML can hold."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _distinct(what: str, levels: list[Any]) -> None:

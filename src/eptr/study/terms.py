@@ -79,7 +79,10 @@ class Column:
 
     def values(self, read: Mapping[str, Any]) -> Array:
         found = [f.indicator(k, read) if isinstance(f, Levels) else f.values(read) for f, k in self.parts]
-        return found[0] if len(found) == 1 else np.clip(reduce(mul, found), self.range.low, self.range.high)
+        if len(found) == 1:
+            return found[0]
+        with np.errstate(all="ignore"):  # a warning would depend on private values
+            return np.clip(reduce(mul, found), self.range.low, self.range.high)
 
 
 @dataclass(frozen=True, slots=True)
