@@ -69,7 +69,7 @@ def main() -> None:
         study = eptr.Study(
             Path(folder) / "visits.parquet", book, epsilon=3.0, ledger=ledger, person="patient", rows_each=2, analyses=4
         )
-        print(study.plan("pressure ~ dose + smoker", width={"dose": 0.02}))
+        print(study.plan("pressure ~ dose + smoker", spread=12, width={"dose": 0.02}))
         print(study.ols("pressure ~ dose + smoker"))
         later = eptr.Study.open(ledger, Path(folder) / "visits.parquet")  # next week, or after a crash
         print(later.ols("pressure ~ dose + smoker"))  # the same, and free

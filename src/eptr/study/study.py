@@ -242,14 +242,24 @@ class Study:
             ),
         )  # fmt: skip
 
-    def plan(self, formula: str, *, width: Any = None, level: float = 0.95, **spend: Unpack[Spend]) -> Forecast:
+    def plan(
+        self,
+        formula: str,
+        *,
+        width: Any = None,
+        spread: float | None = None,
+        level: float = 0.95,
+        **spend: Unpack[Spend],
+    ) -> Forecast:
         """Widths of the intervals of ``ols``, from simulated rows and public numbers; needs no row and costs nothing.
 
-        ``width``: a wish, for every term or by term; the plan then says which epsilon would buy it.
+        ``width``: a wish, for every term or by term; the plan then says which epsilon would buy it. ``spread``: the standard
+        deviation around the model that you expect; an eighth of the outcome's range if nothing is said.
         """
         share = self._share(spend)
         settings = {"neighbours": self.unit.relation, "rows_per_person": self.unit.rows}
-        return forecast(model("ols", formula, self.book), self.data.n, self.journal, share, width, level, settings)
+        asked = model("ols", formula, self.book)
+        return forecast(asked, self.data.n, self.journal, share, width, spread, level, settings)
 
     def _fit(self, method: str, formula: str, spend: Spend) -> Fit:
         if not isinstance(formula, str):
