@@ -67,6 +67,14 @@ def test_toml_and_dict_hold_everything(tmp_path):
     assert Codebook.from_dict(BOOK.to_dict()) == BOOK
 
 
+def test_numbers_of_numpy_are_numbers(tmp_path):
+    book = Codebook(
+        {"a": Number(np.int64(0), np.float64(2)), "b": Category(np.array([1, 2]))}, na_values=np.array([-9])
+    )
+    (tmp_path / "book.toml").write_text(book.to_toml())
+    assert Codebook.from_toml(tmp_path / "book.toml") == book
+
+
 def test_a_bounds_file_of_old_is_read(tmp_path):
     (tmp_path / "b.toml").write_text(
         'ignore = ["id"]\n[columns.age]\nmin = 0\nmax = 110\n[columns.sex]\nlevels = ["F", "M"]\n'

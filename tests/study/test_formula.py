@@ -172,6 +172,15 @@ def test_values_beyond_a_range_are_moved_to_its_edge_inside_expressions():
     np.testing.assert_allclose(found, [0.0, 0.0, math.log(1000), math.nan], atol=1e-9)
 
 
+def test_no_warning_depends_on_a_value():
+    read = {"age": np.array([1e300, -1e300, math.inf, math.nan]), "wage": np.full(4, 1e300), "kids": np.full(4, 1e300)}
+    for text in ("age:wage", "C(kids):age", "I(age * wage ** 2)", "poly(age, 3):wage"):
+        for column in design(read_formula(f"wage ~ {text}", BOOK)).columns:
+            found = column.values(read)
+            low, high = column.range.low, column.range.high
+            assert np.all((low <= found[:2]) & (found[:2] <= high))
+
+
 @pytest.mark.parametrize(
     ("text", "holds"),
     [

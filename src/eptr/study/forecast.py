@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scipy.stats import norm
 
 from ..errors import InputError, positive, probability
-from .formula import Levels
+from .interval import Interval
 from .journal import Journal
 from .models import Model
+from .terms import Column, Levels
 
 __all__ = ["Forecast", "forecast"]
 
@@ -49,9 +50,19 @@ class Forecast:
 
 
 def forecast(
-    model: Model, n: int, journal: Journal, share: float, width: Any, level: float, settings: dict[str, Any]
+    model: Model,
+    n: int,
+    journal: Journal,
+    share: float,
+    width: Any,
+    spread: float | None,
+    level: float,
+    settings: dict[str, Any],
 ) -> Forecast:
-    """From fits to simulated rows in the declared ranges, with levels of equal sizes."""
+    """From fits to simulated rows in the declared ranges, with levels of equal sizes and errors of ``spread``."""
+    if spread is not None:  # simulated errors are an eighth of the range
+        middle, reach = 0.5 * sum(model.settings["y_range"]), 4.0 * positive("spread", spread)
+        model = replace(model, settings=model.settings | {"y_range": (middle - reach, middle + reach)})
     names = [column.name for column in model.x] + (["Intercept"] if model.settings["fit_intercept"] else [])
     shares = {j: 1.0 / _sizes(column) for j, column in enumerate(model.x) if _sizes(column) > 1}
     reach = 2.0 * float(norm.isf((1.0 - probability("level", level)) / 2.0))
@@ -88,7 +99,9 @@ def forecast(
     return Forecast(found.widths, share, epsilon, level, True, buys)
 
 
-def _sizes(column: Any) -> int:
+def _sizes(column: Column) -> int:
     """How many cells of levels a column of zeros and ones is one of; 1 for numbers."""
-    levels = [f for f, _ in column.parts if isinstance(f, Levels)]
-    return math.prod(len(f.names) for f in levels) if len(levels) == len(column.parts) else 1
+    sizes = [
+        len(f.names) if isinstance(f, Levels) else 2 if f.range == Interval(0.0, 1.0) else 1 for f, _ in column.parts
+    ]
+    return math.prod(sizes) if min(sizes) > 1 else 1

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,9 @@ from ..rows.spark import SparkTable
 from ..rows.table import Table, TableRows, cache_blocks, number_column, plain_column
 from ..rows.text_file import is_csv, read_csv
 from .expression import Expression
-from .formula import Column, Levels
+from .terms import Column, Levels
 
-__all__ = ["Data", "Labelled", "Layout", "open_data"]
+__all__ = ["KEPT", "Frame", "Labelled", "Layout", "Pieces", "open_data"]
 
 Array = NDArray[np.float64]
 KEPT = "(kept)"  # which rows of a person count; a column that `people.py` adds
@@ -137,20 +137,6 @@ class Layout:
         return self.book.read(name, column)
 
 
-class Data(Protocol):
-    """A table with named columns, wherever it lives."""
-
-    columns: list[str]
-    n: int
-    where: str  # what messages call it
-
-    def rows(self, layout: Layout) -> Engine:
-        """The rows as an analysis sees them; those outside the domain are dropped, inside the guarantee."""
-
-    def table(self, columns: list[str]) -> Any:
-        """For predictions: pieces of encoded columns, in order."""
-
-
 class Frame:
     """Columns in memory; each is read once."""
 
@@ -173,12 +159,14 @@ class Frame:
         return found
 
     def rows(self, layout: Layout) -> Engine:
+        """The rows as an analysis sees them; those outside the domain are dropped, inside the guarantee."""
         x, y = layout.encode(self.read(layout.book, layout.columns), self.n)
         rows = MemoryRows(x, y, layout.classes, drop_invalid=True)
         rows.names = layout.names or None
         return rows
 
     def encoded(self, layout: Layout) -> Array:
+        """For predictions."""
         return layout.encode(self.read(layout.book, layout.columns), self.n)[0]
 
 

@@ -10,9 +10,10 @@ from ..codebook import Category, Codebook
 from ..errors import InputError
 from ..estimators.catalogue import OURS
 from .expression import Expression
-from .formula import Column, Formula, Levels, design, levels_of, outcome_of, read_formula
+from .formula import Formula, design, outcome_of, read_formula
 from .interval import Interval
 from .layout import Labelled
+from .terms import Column, Levels, levels_of
 
 __all__ = ["METHODS", "Model", "model"]
 

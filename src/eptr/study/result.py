@@ -65,6 +65,9 @@ class Fit:
             raise AttributeError(name)
         return getattr(self.estimator, name)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Fit.from_json, (self.to_json(),)
+
     @property
     def params(self) -> Any:
         """Coefficients by term, as a pandas Series; NaN where the rows are too few to say."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import pickle
 import re
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from typing import Any, TypedDict, TypeVar, Unpack
@@ -19,32 +18,25 @@ import numpy as np
 from .. import stats
 from ..accounting.budget import Budget
 from ..accounting.ledger import Ledger
-from ..codebook import Category, Codebook, Number
+from ..codebook import Codebook, Number
 from ..errors import InputError, NotPrivateWarning, SettingsWarning, positive
 from ..estimators.base import public_warnings, whole_number
-from ..estimators.ranges import buy_ranges
 from ..privacy.unit import Unit
-from ..rows.engine import Engine
 from ..stats.estimate import Estimate
-from ..stats.question import Question
+from .analyses import QUARTILES, Paid, columns_of, describe, private_range, quantiles, table
 from .expression import Expression, parse
 from .forecast import Forecast, forecast
-from .formula import Column, levels_of
-from .interval import Interval
-from .journal import Call, Journal
-from .layout import Labelled, Layout, open_data
+from .journal import Journal
+from .layout import Labelled, open_data
 from .models import model
 from .people import bounded
 from .result import Description, Fit, restored, storable, widened
+from .terms import levels_of
 
 __all__ = ["Study"]
 
 Result = TypeVar("Result")
 _ANYTHING = 4e99  # a range that holds every number that makes sense
-QUARTILES = (0.25, 0.5, 0.75)
-COUNT = 0.05  # of what quantiles of some rows spend: on how many there are
-# Of what a description spends on a number: the mean, the spread, the quartiles, and the shares missing and beyond its range.
-MEAN, SPREAD, QUANTILES, MISSING = 0.25, 0.25, 0.4, 0.1
 
 
 class Spend(TypedDict, total=False):
@@ -172,7 +164,7 @@ class Study:
     def describe(self, columns: Any = None, **spend: Unpack[Spend]) -> Description:
         """Numbers: mean, standard deviation, quartiles, shares missing and beyond the range. Categories: counts of levels."""
         names = self._names(columns)
-        return self._ask("describe", {"columns": names}, spend, lambda paid: _describe(paid, names))
+        return self._ask("describe", {"columns": names}, spend, lambda paid: describe(paid, names))
 
     def mean(self, columns: Any, *, by: str | None = None, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
         """Means of columns, or of expressions such as "log(wage)"; of rows that have all of them."""
@@ -201,7 +193,7 @@ class Study:
         listed, wanted = _listed(columns), np.ravel(q).tolist()
         return self._ask(
             "quantiles", {"columns": listed, "q": wanted, "level": level}, spend,
-            lambda paid: _quantiles(paid, listed, wanted, level),
+            lambda paid: quantiles(paid, listed, wanted, level),
         )  # fmt: skip
 
     def histogram(self, column: str, bins: Any = 10, *, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
@@ -214,14 +206,14 @@ class Study:
             edges = list(bins)
         return self._ask(
             "histogram", {"column": column, "bins": edges, "level": level}, spend,
-            lambda paid: stats.histogram(paid.rows(_columns([expression])), {column: edges}, level=level, **paid.sums()),
+            lambda paid: stats.histogram(paid.rows(columns_of([expression])), {column: edges}, level=level, **paid.sums()),
         )  # fmt: skip
 
     def table(self, *columns: str, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
         """Counts of all combinations of levels."""
         axes = {name: levels_of(name, self.book) for name in columns}
         return self._ask(
-            "table", {"columns": list(columns), "level": level}, spend, lambda paid: _table(paid, axes, level)
+            "table", {"columns": list(columns), "level": level}, spend, lambda paid: table(paid, axes, level)
         )
 
     def ols(self, formula: str, **spend: Unpack[Spend]) -> Fit:
@@ -250,14 +242,24 @@ class Study:
             ),
         )  # fmt: skip
 
-    def plan(self, formula: str, *, width: Any = None, level: float = 0.95, **spend: Unpack[Spend]) -> Forecast:
+    def plan(
+        self,
+        formula: str,
+        *,
+        width: Any = None,
+        spread: float | None = None,
+        level: float = 0.95,
+        **spend: Unpack[Spend],
+    ) -> Forecast:
         """Widths of the intervals of ``ols``, from simulated rows and public numbers; needs no row and costs nothing.
 
-        ``width``: a wish, for every term or by term; the plan then says which epsilon would buy it.
+        ``width``: a wish, for every term or by term; the plan then says which epsilon would buy it. ``spread``: the standard
+        deviation around the model that you expect; an eighth of the outcome's range if nothing is said.
         """
         share = self._share(spend)
         settings = {"neighbours": self.unit.relation, "rows_per_person": self.unit.rows}
-        return forecast(model("ols", formula, self.book), self.data.n, self.journal, share, width, level, settings)
+        asked = model("ols", formula, self.book)
+        return forecast(asked, self.data.n, self.journal, share, width, spread, level, settings)
 
     def _fit(self, method: str, formula: str, spend: Spend) -> Fit:
         if not isinstance(formula, str):
@@ -347,100 +349,12 @@ class Study:
             assert isinstance(kind, Number)
             declared, self.book = self.book, self.book.replaced(name, replace(kind, low=-_ANYTHING, high=_ANYTHING))
             try:
-                low, high = self._ask("range", {"column": name}, {"share": kind.price}, partial(_range, name=name))
+                low, high = self._ask(
+                    "range", {"column": name}, {"share": kind.price}, partial(private_range, name=name)
+                )
                 declared = declared.replaced(name, replace(kind, low=low, high=high))
             finally:
                 self.book = declared
-
-
-@dataclass(frozen=True, slots=True)
-class Paid:
-    """A share of a study's budget for one analysis, and the rows that it may ask."""
-
-    study: Study
-    call: Call
-    share: float
-    where: Expression | None
-
-    def part(self, weight: float) -> Paid:
-        return replace(self, share=self.share * weight)
-
-    def sums(self) -> dict[str, Any]:
-        """Settings of statistics and estimators that release Gaussian sums."""
-        return {"epsilon": self.study.journal.epsilon(self.share), "delta": self.study.delta, **self._shared()}
-
-    def pure(self, columns: int) -> dict[str, Any]:
-        """Settings of exponential mechanisms, one for each column."""
-        return {"epsilon": self.study.journal.pure_epsilon(self.share, columns), **self._shared()}
-
-    def _shared(self) -> dict[str, Any]:
-        unit = self.study.unit
-        found = {"neighbours": unit.relation, "rows_per_person": unit.rows, "invalid": "drop"}
-        return found | {"ledger": self.call, "random_state": self.study._rng}
-
-    def rows(self, x: tuple[Column, ...], y: Expression | Labelled | None = None) -> Engine:
-        return self.study.data.rows(Layout(self.study.book, x, y, self.where, kept=self.study.person is not None))
-
-    def numbers(self, columns: list[str], y: Labelled | None = None) -> tuple[Engine, dict[str, tuple[float, float]]]:
-        """Rows of columns or expressions, and their bounds."""
-        found = self.study._expressions(columns)
-        return self.rows(_columns(found), y), {e.text: (e.range.low, e.range.high) for e in found}
-
-
-def _columns(expressions: list[Expression]) -> tuple[Column, ...]:
-    return tuple(Column(e.text, ((e, -1),)) for e in expressions)
-
-
-def _quantiles(paid: Paid, columns: list[str], q: list[float], level: float | None) -> Estimate:
-    rows, bounds = paid.numbers(columns)
-    whole = all(name in paid.study.book and paid.study.book.usable(name).integer for name in columns)
-    kept = None
-    if paid.where is not None:  # how many rows meet the condition is private, and intervals depend on it
-        first = next(iter(bounds))
-        counted = paid.numbers([first])[0]
-        kept = float(stats.histogram(counted, {first: [-math.inf, math.inf]}, **paid.part(COUNT).sums()).value[0])
-        paid = paid.part(1.0 - COUNT)
-    step = 1.0 if whole else None
-    return stats.quantiles(rows, q, bounds, step=step, level=level, kept=kept, **paid.pure(len(columns)))
-
-
-def _table(paid: Paid, axes: dict[str, Any], level: float) -> Estimate:
-    levels = {name: axis.called for name, axis in axes.items()}
-    return stats.table(paid.rows((), Labelled.cells(axes)), levels=levels, level=level, **paid.sums())
-
-
-def _range(paid: Paid, name: str) -> tuple[float, float]:
-    question = Question(what="range", level=0.95, **paid.sums())
-    rows, spending = question.open(paid.rows(_columns(paid.study._expressions([name]))))
-    (low,), (high,) = buy_ranges(rows, spending, 1.0)
-    spending.close((low, high), math.nan, "range")
-    return float(low), float(high)
-
-
-def _describe(paid: Paid, names: list[str]) -> Description:
-    return Description({name: _described(paid.part(1.0 / len(names)), name) for name in names})
-
-
-def _described(paid: Paid, name: str) -> dict[str, Estimate]:
-    kind, widen = paid.study.book.usable(name), paid.study.unit.rows
-    if isinstance(kind, Category) or kind.kind == "flag":
-        return {"count": widened(_table(paid, {name: levels_of(name, paid.study.book)}, 0.95), widen)}
-    rows, bounds = paid.part(MEAN).numbers([name])
-    found = {"mean": stats.mean(rows, bounds, **paid.part(MEAN).sums())}
-    found["sd"] = stats.std(rows, bounds, **paid.part(SPREAD).sums())
-    found["quantile"] = _quantiles(paid.part(QUANTILES), [name], list(QUARTILES), 0.95)
-    odd = paid.rows(_odd(name, *kind.range))
-    found["share"] = stats.mean(odd, {"missing": (0, 1), "beyond": (0, 1)}, **paid.part(MISSING).sums())
-    return {what: widened(estimate, widen) for what, estimate in found.items()}
-
-
-def _odd(name: str, low: float, high: float) -> tuple[Column, ...]:
-    """Whether a number is missing, and whether it lies beyond its range, of every row."""
-    tests = {
-        "missing": lambda read: np.isnan(read[name]).astype(float),
-        "beyond": lambda read: ((read[name] < low) | (read[name] > high)).astype(float),
-    }
-    return _columns([Expression(what, (name,), Interval(0.0, 1.0), True, test) for what, test in tests.items()])
 
 
 def _listed(columns: Any) -> list[str]:

@@ -1,0 +1,49 @@
+"""Drafts of codebooks: names, and types where a schema declares them; no value is looked at."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..rows.arrow import declared_types
+from ..rows.text_file import csv_names
+from .kinds import ASK_HIGH, ASK_LEVELS, ASK_LOW, Blank, Flag, Kind, Text
+
+__all__ = ["drafted"]
+
+
+def drafted(table: Any, header: bool) -> dict[str, Kind]:
+    """Every column with what is known of it."""
+    if isinstance(table, (str, os.PathLike)) and not os.path.isdir(table) and ".parquet" not in Path(table).suffixes:
+        if not header:
+            raise InputError(
+                f"say header=True (--header) if the first line of {Path(table).name} holds names of columns; if it holds "
+                "values, a draft would publish them."
+            )
+        return {name: Blank() for name in csv_names(Path(table))}
+    root = type(table).__module__.partition(".")[0]
+    if isinstance(table, Mapping) or root == "pandas":  # types come from the values
+        return {str(name): Blank() for name in (table if isinstance(table, Mapping) else table.columns)}
+    if root in ("dask", "dask_expr"):
+        return {str(name): Blank() for name in table.columns}
+    if root == "pyspark":
+        return {f.name: _of_type(f.dataType.simpleString()) for f in table.schema.fields}
+    if isinstance(table, (str, os.PathLike)) or hasattr(table, "__arrow_c_stream__") or root == "pyarrow":
+        return {name: _of_type(kind) for name, kind in declared_types(table).items()}
+    raise InputError("table must have named columns: a data frame, a file, a query, or what Arrow, Dask or Spark have.")
+
+
+def _of_type(name: str) -> Kind:
+    """What a declared type says about a column, in the words of Arrow and Spark."""
+    if name.startswith("bool"):
+        return Flag()
+    if name.startswith(("string", "large_string", "dictionary", "varchar")):
+        return Blank(f'{ASK_LEVELS} Or kind = "text", never released.')
+    if name.startswith(("date", "timestamp")):
+        return Blank(f'kind = "date": {ASK_LOW} {ASK_HIGH}')
+    if name.startswith(("int", "uint", "bigint", "smallint", "tinyint", "float", "double", "decimal", "halffloat")):
+        return Blank(f"low: {ASK_LOW} high: {ASK_HIGH}")
+    return Text()

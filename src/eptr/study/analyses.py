@@ -1,0 +1,125 @@
+"""Analyses of a study: a share of its budget, the rows that may be asked, and statistics made of several."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .. import stats
+from ..codebook import Category
+from ..estimators.ranges import buy_ranges
+from ..rows.engine import Engine
+from ..stats.estimate import Estimate
+from ..stats.question import Question
+from .expression import Expression
+from .interval import Interval
+from .journal import Call
+from .layout import Frame, Labelled, Layout, Pieces
+from .result import Description, widened
+from .terms import Column, levels_of
+
+__all__ = ["QUARTILES", "Paid", "columns_of", "describe", "private_range", "quantiles", "table"]
+
+QUARTILES = (0.25, 0.5, 0.75)
+COUNT = 0.05  # of what quantiles of some rows spend: on how many there are
+# Of what a description spends on a number: the mean, the spread, the quartiles, and the shares missing and beyond its range.
+MEAN, SPREAD, QUANTILES, MISSING = 0.25, 0.25, 0.4, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A share of a study's budget for one analysis, and the rows that it may ask."""
+
+    study: Any
+    call: Call
+    share: float
+    where: Expression | None
+
+    def part(self, weight: float) -> Paid:
+        return replace(self, share=self.share * weight)
+
+    def sums(self) -> dict[str, Any]:
+        """Settings of statistics and estimators that release Gaussian sums."""
+        return {"epsilon": self.study.journal.epsilon(self.share), "delta": self.study.delta, **self._shared()}
+
+    def pure(self, columns: int) -> dict[str, Any]:
+        """Settings of exponential mechanisms, one for each column."""
+        return {"epsilon": self.study.journal.pure_epsilon(self.share, columns), **self._shared()}
+
+    def _shared(self) -> dict[str, Any]:
+        unit = self.study.unit
+        found = {"neighbours": unit.relation, "rows_per_person": unit.rows, "invalid": "drop"}
+        return found | {"ledger": self.call, "random_state": self.study._rng}
+
+    def rows(self, x: tuple[Column, ...], y: Expression | Labelled | None = None) -> Engine:
+        data: Frame | Pieces = self.study.data
+        return data.rows(Layout(self.study.book, x, y, self.where, kept=self.study.person is not None))
+
+    def numbers(self, columns: list[str], y: Labelled | None = None) -> tuple[Engine, dict[str, tuple[float, float]]]:
+        """Rows of columns or expressions, and their bounds."""
+        found = self.study._expressions(columns)
+        return self.rows(columns_of(found), y), {e.text: (e.range.low, e.range.high) for e in found}
+
+
+def columns_of(expressions: list[Expression]) -> tuple[Column, ...]:
+    """Numbers as the columns of x."""
+    return tuple(Column(e.text, ((e, -1),)) for e in expressions)
+
+
+def quantiles(paid: Paid, columns: list[str], q: list[float], level: float | None) -> Estimate:
+    """Of columns; of rows that meet a condition, their number is released first."""
+    rows, bounds = paid.numbers(columns)
+    whole = all(name in paid.study.book and paid.study.book.usable(name).integer for name in columns)
+    kept = None
+    if paid.where is not None:  # how many rows meet the condition is private, and intervals depend on it
+        first = next(iter(bounds))
+        counted = paid.numbers([first])[0]
+        kept = float(stats.histogram(counted, {first: [-math.inf, math.inf]}, **paid.part(COUNT).sums()).value[0])
+        paid = paid.part(1.0 - COUNT)
+    step = 1.0 if whole else None
+    return stats.quantiles(rows, q, bounds, step=step, level=level, kept=kept, **paid.pure(len(columns)))
+
+
+def table(paid: Paid, axes: dict[str, Any], level: float) -> Estimate:
+    """Counts of the combinations of levels."""
+    levels = {name: axis.called for name, axis in axes.items()}
+    return stats.table(paid.rows((), Labelled.cells(axes)), levels=levels, level=level, **paid.sums())
+
+
+def private_range(paid: Paid, name: str) -> tuple[float, float]:
+    """A range that holds nearly all rows, bought."""
+    question = Question(what="range", level=0.95, **paid.sums())
+    rows, spending = question.open(paid.rows(columns_of(paid.study._expressions([name]))))
+    (low,), (high,) = buy_ranges(rows, spending, 1.0)
+    spending.close((low, high), math.nan, "range")
+    return float(low), float(high)
+
+
+def describe(paid: Paid, names: list[str]) -> Description:
+    """Column by column, with equal parts of the share."""
+    return Description({name: _described(paid.part(1.0 / len(names)), name) for name in names})
+
+
+def _described(paid: Paid, name: str) -> dict[str, Estimate]:
+    kind, widen = paid.study.book.usable(name), paid.study.unit.rows
+    if isinstance(kind, Category) or kind.kind == "flag":
+        return {"count": widened(table(paid, {name: levels_of(name, paid.study.book)}, 0.95), widen)}
+    rows, bounds = paid.part(MEAN).numbers([name])
+    found = {"mean": stats.mean(rows, bounds, **paid.part(MEAN).sums())}
+    found["sd"] = stats.std(rows, bounds, **paid.part(SPREAD).sums())
+    found["quantile"] = quantiles(paid.part(QUANTILES), [name], list(QUARTILES), 0.95)
+    odd = paid.rows(_odd(name, *kind.range))
+    found["share"] = stats.mean(odd, {"missing": (0, 1), "beyond": (0, 1)}, **paid.part(MISSING).sums())
+    return {what: widened(estimate, widen) for what, estimate in found.items()}
+
+
+def _odd(name: str, low: float, high: float) -> tuple[Column, ...]:
+    """Whether a number is missing, and whether it lies beyond its range, of every row."""
+    tests = {
+        "missing": lambda read: np.isnan(read[name]).astype(float),
+        "beyond": lambda read: ((read[name] < low) | (read[name] > high)).astype(float),
+    }
+    return columns_of([Expression(what, (name,), Interval(0.0, 1.0), True, test) for what, test in tests.items()])
