@@ -97,7 +97,7 @@ def test_scores_are_linear_and_follow_from_the_released_parameters():
     assert np.linalg.eigvalsh(model.covariance_)[0] > 0.0
 
 
-@pytest.mark.parametrize("n", [2000, 12_000])  # the second asks for the lengths of rows, too
+@pytest.mark.parametrize("n", [1000, 12_000])  # the second asks for the lengths of rows, too
 def test_all_of_the_budget_is_spent_and_no_more(n, monkeypatch):
     opened, start = [], Spending.__init__
     monkeypatch.setattr(Spending, "__init__", lambda self, *a, **k: (opened.append(self), start(self, *a, **k))[1])

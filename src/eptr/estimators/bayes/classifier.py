@@ -43,7 +43,8 @@ class BayesClassifier(MeansClassifier):
     strategy : {"refined", "tight", "paper"}
     covariance : {"identity", "shared"}
         "identity": columns have about unit variance and are uncorrelated within a class, a public assumption. "shared": linear
-        discriminant analysis, whose covariance within classes is estimated inside the budget ("refined" only).
+        discriminant analysis, whose covariance within classes is estimated inside the budget ("refined" only). Nearly collinear
+        columns cost accuracy: docs/strategies.md.
     x_range : pair, list of pairs or dict of pairs by name, optional
         Public ranges of raw columns, instead of ``x_bound`` (covariance="shared" only), as in :class:`eptr.LinearRegression`.
     neighbours, rows_per_person, fallback, invalid, ledger, random_state
