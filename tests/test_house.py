@@ -113,6 +113,7 @@ NEEDS_NO_PROOF = {
     "study/interval.py",
     "study/journal.py",
     "study/models.py",
+    "study/publication.py",
     "study/result.py",
     "study/study.py",
     "study/terms.py",

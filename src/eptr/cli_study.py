@@ -70,6 +70,22 @@ def show(ledger: Annotated[str, typer.Argument(help="sqlite:///FILE#DATASET.")])
     print(journal.remaining(journal.settings["analyses"]))
 
 
+@study_app.command()
+def report(
+    ledger: Annotated[str, typer.Argument(help="sqlite:///FILE#DATASET.")],
+    to: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("study.html"),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing page.")] = False,
+) -> None:
+    """Everything that a study has delivered on one page, from its ledger alone."""
+    from .accounting.ledger import Ledger
+    from .study.journal import Journal
+    from .study.publication import Publication
+
+    if to.exists() and not force:
+        raise InputError(f"{to} exists; choose another --out, or pass --force.")
+    print(f"wrote {Publication(Journal(Ledger(ledger))).write(to)}; eptr verify {to} checks it.")
+
+
 @contextmanager
 def open_study(
     data: Path,

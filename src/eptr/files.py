@@ -126,7 +126,7 @@ class FileModel:
     @cached_property
     def summary(self) -> Any:
         """The estimator's own table of coefficients, where it has one in the units of the data."""
-        return self.estimator.summary() if self.raw and self.entrant.panel == "coefficients" else None
+        return self.estimator.summary() if self.raw and self.entrant.panel in ("coefficients", "effects") else None
 
     def predict(self, data: Data, where: str) -> NDArray[Any]:
         """Predictions in the units of the target; extra columns and the target itself are ignored."""

@@ -45,10 +45,11 @@ def panel(result: Any, title: str = "") -> Panel:
     facts: Facts = result.facts()
     if hasattr(result, "se_privacy"):
         return _of_estimate(result, title or result.release.strategy, facts)
-    found = Panel(title=title or type(estimator).__name__, release=estimator.release_, facts=facts)
+    draws = hasattr(estimator, "plot") and estimator.released_
+    extra = pictures(estimator) if draws else ()
+    found = Panel(title=title or type(estimator).__name__, release=estimator.release_, facts=facts, extra=extra)
     if facts.widths is None:
-        draws = hasattr(estimator, "plot") and estimator.released_
-        return replace(found, extra=pictures(estimator)) if draws else found
+        return found
     table = estimator.summary()
     widen = math.sqrt(getattr(result, "rows_each", 1))  # rows of one person may depend on each other
     sampling = getattr(estimator.fitted_, "se_sampling", None)

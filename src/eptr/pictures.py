@@ -38,14 +38,14 @@ def painted(paint: Any, caption: str, height: float) -> str:
         return _drawn(figure, caption)
 
 
-def pictures(estimator: Any, caption: str = "The released functions.") -> tuple[str, ...]:
+def pictures(estimator: Any) -> tuple[str, ...]:
     """What an estimator draws of itself: axes of matplotlib's, or a figure."""
     import matplotlib
 
     matplotlib.use("Agg")
     drawn = np.ravel(np.asarray(estimator.plot(), dtype=object))
     figures = dict.fromkeys(getattr(one, "figure", one) for one in drawn)
-    return tuple(_drawn(figure, caption) for figure in figures)
+    return tuple(_drawn(figure, "What was released; grey: too few rows to say.") for figure in figures)
 
 
 def _drawn(figure: Any, caption: str) -> str:

@@ -13,7 +13,7 @@ from .bounds import is_range
 from .files import FileModel, plain
 from .page import page
 from .panel import Panel, panel
-from .pictures import painted, pictures, table_html
+from .pictures import painted, table_html
 from .svg import Line
 
 __all__ = ["render"]
@@ -72,9 +72,8 @@ def _means(model: FileModel, found: Panel) -> Panel:
 
 def _effects(model: FileModel, found: Panel) -> Panel:
     note = f"<p class='note'>Each term with a test of no effect. {html.escape(model.caution())}</p>"
-    caption = "What each term adds to the mean, with 95 % bands: sampling (light), privacy (dark), too few rows to say (grey)."
     table = table_html(model.table(), "The terms, and what is not smooth.")
-    return replace(found, lines=(), extra=(table, note, *pictures(model.estimator, caption)))
+    return replace(found, extra=(table, note, *found.extra))
 
 
 def _surface(model: FileModel, found: Panel) -> Panel:

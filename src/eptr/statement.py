@@ -24,6 +24,7 @@ class StudyFacts:
     epsilon: float
     delta: float
     remaining: tuple[float, float, float] | None = None  # (epsilon, delta) of any kind, mu of Gaussian releases
+    spent: float | None = None  # share of the total, where more was spent than the results that are told
     ledger: str = ""  # hash of the last entry
     codebook: str = ""
     unit: str = "row"
@@ -84,7 +85,9 @@ def combined(results: Iterable[Any], study: StudyFacts) -> Facts:
         enforced=study.enforced,
         rows=max((f.rows for f in found if f.rows is not None), default=None),
         total=study.total,
-        share=min(1.0, sum(share_of(f.mu, f.epsilon, study.total) for f in found)),
+        share=min(1.0, sum(share_of(f.mu, f.epsilon, study.total) for f in found))
+        if study.spent is None
+        else study.spent,
         remaining=study.remaining,
         composition="a filter adds up what was spent and refuses what would exceed the total",
         ledger=study.ledger,

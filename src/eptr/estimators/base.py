@@ -293,6 +293,8 @@ class PrivateEstimator(_Declared):
         if getattr(self.fitted_, "covariance", None) is None or not hasattr(self, "summary"):
             return found
         table = self.summary()
+        if not hasattr(table, "intervals"):
+            return found
         widths = np.ptp(table.intervals, axis=1)[~table.undetermined]
         few = [str(name) for name, unknown in zip(table.names, table.undetermined, strict=True) if unknown]
         biases = [" ".join(table.caution.split()), *([f"Too few rows to say: {', '.join(few)}."] if few else [])]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +24,7 @@ def is_csv(path: Path) -> bool:
 
 def read_csv(path: Path) -> dict[str, NDArray[Any]]:
     """Columns of a CSV file by name, as text."""
-    with _lines(path) as lines:
-        header = next(lines, [])
-        rows = list(lines)
+    header, *rows = _lines(path) or [[]]
     if not header or not rows:
         raise InputError(f"{path.name} is empty; it must have a line of column names and at least one row.")
     if len(set(header)) != len(header):
@@ -39,30 +36,26 @@ def read_csv(path: Path) -> dict[str, NDArray[Any]]:
 
 def csv_names(path: Path) -> list[str]:
     """The first line, which somebody has said holds names."""
-    with _lines(path) as lines:
-        header = next(lines, [])
+    (header,) = _lines(path, 1) or [[]]
     if not header or len(set(header)) != len(header):
         raise InputError(f"{path.name} must have a first line of different column names.")
     return header
 
 
-@contextmanager
-def _lines(path: Path) -> Iterator[Iterator[list[str]]]:
+def _lines(path: Path, most: int | None = None) -> list[list[str]]:
     if not is_csv(path):
         raise InputError(f"{path.name} must end in .csv, .csv.gz or .parquet.")
     if not path.exists():
         raise InputError(f"{path} does not exist.")
-    fault = ""
     try:
         # A byte that is no UTF-8 spoils its own cell alone, and so does a cell of any length.
         csv.field_size_limit(sys.maxsize)
         with (gzip.open if path.suffix == ".gz" else open)(
             path, "rt", newline="", encoding="utf-8-sig", errors="surrogateescape"
         ) as file:
-            yield csv.reader(file, strict=True, skipinitialspace=True)
+            return list(islice(csv.reader(file, strict=True, skipinitialspace=True), most))
     except csv.Error:
         fault = f"{path.name} is not a CSV file: a quotation mark is not closed, or stands where none may."
     except (EOFError, gzip.BadGzipFile):
         fault = f"{path.name} is not a complete gzip file."
-    if fault:  # raised outside the handler, whose context holds what was read
-        raise InputError(fault)
+    raise InputError(fault)  # outside the handler, whose context holds what was read

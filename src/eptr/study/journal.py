@@ -20,7 +20,7 @@ from ..accounting.filter import Spent
 from ..accounting.ledger import Ledger
 from ..errors import BudgetError, InputError, LedgerError
 from ..privacy.bounded_range import bounded_range_epsilon
-from ..privacy.claim import Cost
+from ..privacy.claim import Cost, Receipt
 from ..privacy.gaussian import gaussian_epsilon, gaussian_mu
 
 __all__ = ["Call", "Journal", "Line"]
@@ -39,8 +39,11 @@ class Call:
     name: str  # the key of the analysis and the number of the run
     text: str
 
-    def charge(self, cost: Cost, *, private: bool, what: str = "") -> object:
+    def charge(self, cost: Cost, *, private: bool, what: str = "") -> Entry:
         return self.ledger.charge(cost, private=private, what=self.text, call=self.name)
+
+    def receipt(self, entry: Entry) -> Receipt:
+        return self.ledger.receipt(entry)
 
     def check(self, cost: Cost, *, private: bool) -> None:
         self.ledger.check(cost, private=private)
@@ -165,6 +168,10 @@ class Journal:
                 "pass again=True to draw anew and pay again."
             )
         return results[-1].content["result"] if results else None
+
+    def delivered(self) -> list[tuple[str, Any]]:
+        """What was asked and its result, as stored, oldest first."""
+        return [(e.what, e.content["result"]) for e in self.ledger.history() if e.kind == "result"]
 
     def lines(self) -> list[Line]:
         """Every run, oldest first."""

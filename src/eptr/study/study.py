@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
+from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
@@ -30,6 +31,7 @@ from .journal import Journal
 from .layout import Labelled, open_data
 from .models import model
 from .people import bounded
+from .publication import Publication
 from .result import Description, Fit, restored, storable, widened
 from .terms import levels_of
 
@@ -260,6 +262,18 @@ class Study:
         settings = {"neighbours": self.unit.relation, "rows_per_person": self.unit.rows}
         asked = model("ols", formula, self.book)
         return forecast(asked, self.data.n, self.journal, share, width, spread, level, settings)
+
+    def statement(self, voice: str = "methods") -> str:
+        """What a reader may rely on, all analyses together; for a "methods" section, "ethics" boards, or the "people" in it."""
+        return Publication(self.journal).statement(voice)
+
+    def report(self, path: Any) -> Path:
+        """Results, ledger, codebook and statement on one HTML page that works offline and that ``eptr verify`` checks."""
+        return Publication(self.journal).write(path)
+
+    def registry_yaml(self, **known: Any) -> str:
+        """An entry for the public registry of deployments: name, curators, description, intended_use, region, authors, ..."""
+        return Publication(self.journal).registry_yaml(**known)
 
     def _fit(self, method: str, formula: str, spend: Spend) -> Fit:
         if not isinstance(formula, str):

@@ -101,6 +101,16 @@ class AdditiveSummary:
     corrected: bool
     release: Release
 
+    @property
+    def errors(self) -> Array:
+        """Standard errors of the plain coefficients."""
+        return np.asarray(np.ptp(self.intervals, axis=1) / (2.0 * norm.isf(0.5 - 0.5 * self.level)))
+
+    @property
+    def undetermined(self) -> NDArray[np.bool_]:
+        """Plain coefficients that the rows are too few for."""
+        return np.asarray(~np.isfinite(self.intervals).all(axis=1))
+
     def table(self) -> list[list[str]]:
         """Lines of text, a header first."""
         lines = [["term", "functions", "effective df", "chi-square", "Pr(>chi2)", ""]]

@@ -1,0 +1,77 @@
+"""What a study says about itself: from its ledger alone, in words that its numbers support."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import eptr
+from eptr.cli import app
+from eptr.codebook import Category, Number
+from eptr.verify import verified
+
+BOOK = eptr.Codebook({"age": Number(0, 110), "sex": Category(["F", "M"]), "wage": Number(0, 200)})
+REGISTRY = {
+    "name": "Wages", "curators": ["An office"], "description": "Wages by age and sex.", "intended_use": "Teaching",
+    "region": "Nowhere", "authors": ["A. Writer"],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    people = {"age": rng.integers(18, 80, size=4000), "sex": rng.choice(["F", "M"], size=4000)}
+    people["wage"] = 20 + 0.5 * people["age"] + 10 * rng.normal(size=4000)
+    place = tmp_path_factory.mktemp("study") / "budget.db"
+    found = eptr.Study(people, BOOK, epsilon=4.0, analyses=8, ledger=f"sqlite:///{place}#people", protects="worker")
+    found.mean("wage", by="sex")
+    found.quantiles("age")
+    found.describe(["age", "sex"])
+    found.ols("wage ~ age + sex")
+    found.logit("sex ~ wage")
+    found.smooth("wage ~ s(age) + sex")
+    return found
+
+
+@pytest.mark.parametrize("voice", ["methods", "ethics", "people"])
+def test_every_voice_tells_the_total_and_who_is_protected(study, voice):
+    text = study.statement(voice)
+    assert "worker" in text
+    assert "4" in text or voice == "people"
+
+
+def test_the_methods_voice_lists_every_release(study):
+    text = study.statement()
+    for number in range(1, 4):
+        assert f"{number}. " in text
+    assert "75.0%" in text or "75%" in text  # six of eight shares are spent
+
+
+def test_a_page_verifies_and_holds_every_analysis(study, tmp_path):
+    page = study.report(tmp_path / "study.html").read_text()
+    for text in ("wage ~ age + sex", "sex ~ wage", "wage ~ s(age) + sex", "describe age", "share of the budget"):
+        assert text in page.replace("&lt;", "<")
+    checks = verified(page, study.journal.ledger.url)
+    assert len(checks) > 6
+    assert not [check for check in checks if not check.holds]
+    assert len(page) < 2_000_000
+
+
+def test_the_ledger_alone_suffices_for_the_page(study, tmp_path):
+    to = tmp_path / "again.html"
+    found = CliRunner().invoke(app, ["study", "report", study.journal.ledger.url, "--out", str(to)])
+    assert found.exit_code == 0, found.output
+    assert to.read_text() == study.report(tmp_path / "study.html").read_text()
+
+
+def test_an_entry_for_the_registry_needs_what_only_people_know(study):
+    assert "Gaussian" in study.registry_yaml(**REGISTRY)
+    with pytest.raises(eptr.InputError, match="region"):
+        study.registry_yaml(**{k: v for k, v in REGISTRY.items() if k != "region"})
+
+
+def test_a_study_that_was_asked_nothing_says_so():
+    empty = eptr.Study({"age": np.arange(100)}, eptr.Codebook({"age": Number(0, 110)}), epsilon=1.0)
+    with pytest.raises(eptr.InputError, match="ask it something"):
+        empty.statement()
