@@ -44,7 +44,7 @@ def csv_names(path: Path) -> list[str]:
 
 def _lines(path: Path, most: int | None = None) -> list[list[str]]:
     if not is_csv(path):
-        raise InputError(f"{path.name} must end in .csv, .csv.gz or .parquet.")
+        raise InputError(f"{path.name} must end in .csv or .parquet; .csv.gz is read, too.")
     if not path.exists():
         raise InputError(f"{path} does not exist.")
     try:
