@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 
 import eptr
 from eptr.estimators.logistic.likelihood import Several, Two, decay
-from eptr.estimators.logistic.newton import course
+from eptr.estimators.logistic.newton import WITHIN_SHARE, course
 
 LIFE = {setting.name: setting for setting in SETTINGS}
 RUNS, N = 5, 30_000
@@ -100,7 +100,7 @@ def test_decay_is_exp():
 def test_shares_add_up_to_what_is_left(n, p, mu):
     plan = course(n, p, mu, 0.83)
     twice = 2 if plan.banded else 1
-    within = 0.0 if plan.banded else 0.15
+    within = 0.0 if plan.banded else WITHIN_SHARE
     parts = [*plan.steps, *plan.passes, plan.norms, plan.spread, within, twice * plan.curvature]
     assert all(part >= 0.0 for part in parts)
     assert sum(parts) == pytest.approx(0.83, rel=1e-12)

@@ -18,7 +18,7 @@ __all__ = ["Newton", "course"]
 
 Array = NDArray[np.float64]
 
-# Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
+# Chosen with benchmarks/logistic.py, on simulated data only. Shares are of mu^2.
 ROOM = 0.007  # bands are worth their price if fewer rows than this share lie beyond them
 STEP_CLIP, STEEPEST = 2.0, 2.0  # steps are cut at this multiple of sqrt(p), and no shorter than one over this
 LEVEL_SHARE = 0.1  # of a step, to the mean residual
@@ -26,8 +26,8 @@ ROUGH_CLIP, ROUGH_RATE = (
     (0.7, 2.0),
     0.2,
 )  # where noise rules: cut between these, at this over the root of the rows beyond bands
-ROUGH_STEPS, ROUGH_GROWTH = 8, 1.2
-WITHIN_SHARE, WITHIN_STEPS, WITHIN_CLIP = 0.15, 6, 1.2  # the last in lengths of a row of the rarest class
+ROUGH_STEPS, ROUGH_GROWTH = 8, 1.3
+WITHIN_SHARE, WITHIN_STEPS, WITHIN_CLIP = 0.12, 6, 1.2  # the last in lengths of a row of the rarest class
 CURVATURE_SHARE, LEVERAGE = 0.02, 3.0  # of each of two curvatures; least multiple of p at which one row's is cut
 ARRIVED = 0.1  # of the way from the start, at most, may be left for the last step; or what its noise allows
 LEAST = 0.1  # eigenvalue of the curvature, where rows and noise allow that much
