@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from ...rows.namespace import namespace
 from ..gradient import Likelihood
+from ..sigmoid import decay, sigmoid
 
-__all__ = ["Classes", "Several", "Two", "decay", "likelihood"]
+__all__ = ["Classes", "Several", "Two", "likelihood"]
 
 Array = NDArray[np.float64]
-FARTHEST, HALVINGS = 40.0, 6
 
 
 class Classes(Likelihood, Protocol):
@@ -35,17 +35,6 @@ class Classes(Likelihood, Protocol):
     @property
     def rarest(self) -> float:
         """|r| of a row of the rarest class, in the model without slopes."""
-
-
-def decay(t: Any) -> Any:
-    """exp(-t) for t >= 0, from operations that every machine rounds alike; what is beyond 40 counts as 40. proof: decay"""
-    u = namespace(t).clip(t, None, FARTHEST) * 2.0**-HALVINGS
-    s = u * u
-    even, odd = (s * 30.0 + 3360.0) * s + 30240.0, ((s + 420.0) * s + 15120.0) * u
-    power = (even - odd) / (even + odd)
-    for _ in range(HALVINGS):
-        power = power * power
-    return power
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +56,7 @@ class Two:
         return np.asarray(math.log(self.share / (1.0 - self.share)) / self.mix[0])
 
     def residual(self, y: Any, predictor: Any) -> Any:
-        e = decay(abs(predictor))
-        q = namespace(predictor).where(predictor > 0.0, 1.0 / (1.0 + e), e / (1.0 + e))
-        return (y - q) * float(self.mix[0, 0])
+        return (y - sigmoid(predictor)) * float(self.mix[0, 0])
 
     def roots(self, predictor: Any) -> list[Any]:
         e = decay(abs(predictor))
@@ -106,7 +93,7 @@ def likelihood(shares: Array) -> Classes:
 
 
 def _shares(predictor: Any) -> list[Any]:
-    """Of every class, added up in the order of the classes. proof: decay"""
+    """Of every class, added up in the order of the classes."""
     top = namespace(predictor).max(predictor, axis=0)
     powers = [decay(top - predictor[k, :]) for k in range(predictor.shape[0])]
     total = sum(powers[1:], powers[0])

@@ -18,7 +18,7 @@ __all__ = ["Newton", "course"]
 
 Array = NDArray[np.float64]
 
-# Chosen with benchmarks/logistic.py, on simulated data only. Shares are of mu^2.
+# By trial on simulated data alone; benchmarks/logistic.py measures what they give. Shares are of mu^2.
 ROOM = 0.007  # bands are worth their price if fewer rows than this share lie beyond them
 STEP_CLIP, STEEPEST = 2.0, 2.0  # steps are cut at this multiple of sqrt(p), and no shorter than one over this
 LEVEL_SHARE = 0.1  # of a step, to the mean residual

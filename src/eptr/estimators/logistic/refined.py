@@ -43,7 +43,7 @@ __all__ = ["Refined"]
 
 Array = NDArray[np.float64]
 
-# Chosen with benchmarks/logistic.py, on simulated data only. Shares are of mu^2.
+# By trial on simulated data alone; benchmarks/logistic.py measures what they give. Shares are of mu^2.
 COUNT_SHARE = 0.02  # on the number of rows of every class
 HOPELESS, TRACE_SHARE = 2.0, 0.01  # from there on the Gram matrix is all noise, and only its trace is worth buying
 ROUGH_COLUMNS = 0.06, 0.5  # share and least scale of columns where noise rules
