@@ -11,8 +11,8 @@ from sklearn.metrics import log_loss
 
 import eptr
 from eptr.estimators.logistic.likelihood import Several, Two
-from eptr.estimators.sigmoid import decay
 from eptr.estimators.logistic.newton import WITHIN_SHARE, course
+from eptr.estimators.sigmoid import decay
 
 LIFE = {setting.name: setting for setting in SETTINGS}
 RUNS, N = 5, 30_000
