@@ -237,3 +237,22 @@ def test_the_page_says_which_change_stays_hidden(relation, words):
     bounds = PublicBounds({"a": (0.0, 1.0)}, (0.0, 1.0), None)
     page = render(FileModel.fit(rows, "ols", "t", bounds, "rows.csv", neighbours=relation))
     assert f"row were {words}" in page
+
+
+def test_an_additive_model_takes_levels_of_a_file_as_plain_terms(tmp_path):
+    rng = np.random.default_rng(0)
+    age, sex = rng.uniform(18, 90, 3000), rng.choice(["F", "M"], 3000)
+    columns = {"age": age.astype(object), "sex": sex.astype(object)}
+    columns["score"] = (50 + 20 * np.sin(age / 10) + 10 * (sex == "M") + rng.normal(size=3000)).astype(object)
+    (tmp_path / "bounds.toml").write_text(
+        "[columns.age]\nmin = 0\nmax = 100\n[columns.sex]\nlevels = ['F', 'M']\n[target]\nmin = 0\nmax = 100\n"
+    )
+    bounds = PublicBounds.read(tmp_path / "bounds.toml")
+    model = FileModel.fit(columns, "additive", "score", bounds, "people", epsilon=2.0)
+    assert [line[0] for line in model.table()] == ["term", "s(age)", "sex=M"]
+    again = FileModel.from_json(model.to_json())
+    men, women = (
+        again.predict({"age": np.array([40.0], dtype=object), "sex": np.array([s], dtype=object)}, "") for s in "MF"
+    )
+    assert men[0] - women[0] == pytest.approx(10.0, abs=2.0)
+    assert "too few rows to say" in render(again)
