@@ -37,7 +37,7 @@ def _wide():
 def test_help_names_the_commands(eptr):
     code, out, _ = eptr("--help")
     assert code == 0
-    assert all(word in out for word in ("audit", "demo", "fit", "ledger", "plan", "predict", "reproduce"))
+    assert all(word in out for word in ("audit", "demo", "fit", "ledger", "plan", "predict", "reproduce", "verify"))
 
 
 def test_a_ledger_from_creation_to_verification(eptr, tmp_path):
@@ -119,6 +119,24 @@ def test_fit_writes_a_model_and_a_report_and_predict_reads_it(eptr, files):
     assert len(out.splitlines()) == 401
     assert eptr("predict", "m.json", "people.csv", "--out", "p.csv")[0] == 0
     assert (files / "p.csv").read_text().startswith("predicted score")
+
+
+def test_a_report_can_go_elsewhere_and_be_verified(eptr, files):
+    words = ("fit", "people.csv", "--target", "score", "--bounds", "bounds.toml")
+    assert "must end in .html" in eptr(*words, "--report", "r.txt")[2]
+    assert "--report: the folder" in eptr(*words, "--report", "nowhere/r.html")[2]
+    assert eptr(*words, "--report", "r.html")[0] == 0
+    assert not (files / "model.html").exists()
+    code, out, _ = eptr("verify", "r.html")
+    assert code == 0
+    assert "FAILS" not in out
+    (files / "r.html").write_text(
+        (files / "r.html").read_text().replace("(1, 1e-06)-differential", "(0.1, 1e-06)-differential")
+    )
+    code, out, _ = eptr("verify", "r.html")
+    assert code == 1
+    assert "FAILS  the page tells these facts" in out
+    assert eptr("verify", "nothing.json")[0] == 2
 
 
 def test_fit_charges_a_ledger(eptr, files):

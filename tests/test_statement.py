@@ -22,7 +22,7 @@ from eptr.statement import StudyFacts, combined, statement, within
 ROOT = Path(__file__).parent.parent
 FACTS = Facts(
     what="mean", how="Sums were released", epsilon=1.0, delta=1e-6, mu=0.2, failure=1e-7, bet=0.55, unit="person",
-    enforced="five rows of each were kept", rows_each=5, rows=1000, total=(3.0, 1e-5), share=0.25,
+    enforced="five rows of each were kept", rows_each=5, rows=1000, total=(3.0, 1e-5), total_bet=0.8, share=0.25,
     remaining=(1.0, 2e-6, 0.4), composition="mu^2 add up", ledger="ab" * 32, settings=(("bounds", "[0, 1]"),),
     bought=(("y_bound", "3"),), outside=0.02, parts=(("gaussian", "Ball", 2.0, 0.2, 10.0),), proven_in="mean.md",
     level=0.95, widths=(1.0, 2.0), biases=("Skewed errors are clipped.",), date="2026-01-01", versions=(("eptr", "1"),),
@@ -32,7 +32,8 @@ CITED = replace(FACTS, basis="cited", theorem="Theorem 1")
 OTHER = {
     "what": "median", "how": "Nothing", "replied": False, "private": False, "epsilon": 2.0, "delta": 1e-5, "mu": 0.3,
     "failure": 2e-7, "bet": 0.6, "unit": "household", "relation": "zero-out", "rows_each": 4, "enforced": "", "rows": 999,
-    "total": (4.0, 1e-5), "share": 0.5, "remaining": (0.5, 1e-6, 0.2), "composition": "they add", "ledger": "cd" * 32,
+    "total": (4.0, 1e-5), "total_bet": 0.9, "share": 0.5, "remaining": (0.5, 1e-6, 0.2), "composition": "they add",
+    "ledger": "cd" * 32,
     "settings": (("bounds", "[0, 2]"),), "bought": (), "outside": 0.1, "parts": (("gaussian", "Ball", 2.0, 0.2, 11.0),),
     "basis": "cited", "proven_in": "other.md", "level": 0.9, "widths": (1.0, 3.0), "biases": (), "date": "2026-01-02",
     "versions": (("eptr", "2"),),

@@ -45,26 +45,20 @@ def panel(result: Any, title: str = "") -> Panel:
     facts: Facts = result.facts()
     if hasattr(result, "se_privacy"):
         return _of_estimate(result, title or result.release.strategy, facts)
-    draws = hasattr(estimator, "plot") and estimator.released_
-    extra = pictures(estimator) if draws else ()
-    found = Panel(title=title or type(estimator).__name__, release=estimator.release_, facts=facts, extra=extra)
-    if facts.widths is None:
+    drawn = pictures(estimator) if hasattr(estimator, "plot") and estimator.released_ else ()
+    found = Panel(title=title or type(estimator).__name__, release=estimator.release_, facts=facts, extra=drawn)
+    table = estimator._table()
+    if table is None:
         return found
-    table = estimator.summary()
     widen = math.sqrt(getattr(result, "rows_each", 1))  # rows of one person may depend on each other
     sampling = getattr(estimator.fitted_, "se_sampling", None)
-    sampling = np.full(len(table.names), np.nan) if sampling is None else np.ravel(sampling)
-    z, lines = _quantile(table.level), []
-    for name, value, error, part in zip(
-        table.names, np.ravel(table.estimates), np.ravel(table.errors), sampling, strict=True
-    ):
-        reach = z * widen * error
-        lines.append(Line(str(name), float(value), float(value - reach), float(value + reach), float(z * widen * part)))
-    few = np.ravel(table.undetermined)
+    sampling = np.full(len(table.names), np.nan) if sampling is None else _quantile(table.level) * np.ravel(sampling)
+    reach = 0.5 * np.ptp(table.intervals, axis=1)
+    numbers = (np.ravel(table.estimates).tolist(), (widen * reach).tolist(), (widen * sampling).tolist())
+    lines = [Line(str(name), v, v - r, v + r, s) for name, v, r, s in zip(table.names, *numbers, strict=True)]
     return replace(
-        found, level=table.level, axis="coefficient", zero=True,
-        lines=tuple(line for line, unknown in zip(lines, few, strict=True) if not unknown),
-        undetermined=tuple(line.name for line, unknown in zip(lines, few, strict=True) if unknown),
+        found, level=table.level, axis="coefficient", zero=True, lines=tuple(line for line in lines if line.known),
+        undetermined=tuple(line.name for line in lines if not line.known),
     )  # fmt: skip
 
 

@@ -29,12 +29,23 @@ class StudyFacts:
     codebook: str = ""
     unit: str = "row"
     enforced: str = ""
-    gaussian: bool = False  # whether nothing but mu-GDP releases is ever admitted
+    # Whether nothing but mu-GDP releases is ever admitted: so it is with mixing=0 once the first charge is of that kind.
+    gaussian: bool = False
     mixing: float = MIXING  # share of delta that the ledger keeps for mixing kinds of releases
 
     @property
     def total(self) -> tuple[float, float]:
         return self.epsilon, self.delta
+
+    @property
+    def mu(self) -> float | None:
+        """Of the total, where there is one. What was spent is no guarantee: it was chosen on the way. The filter's cap is."""
+        return gaussian_mu(*self.total) if self.gaussian else None
+
+    @property
+    def bet(self) -> float:
+        """The best bet against everything that may ever be released."""
+        return best_bet(*self.total, self.mu)
 
 
 def facts_of(result: Any) -> Facts:
@@ -50,7 +61,8 @@ def facts_of(result: Any) -> Facts:
 def within(facts: Facts, study: StudyFacts) -> Facts:
     """One release as a part of its study."""
     share = share_of(facts.mu, facts.epsilon, study.total)
-    return replace(facts, unit=study.unit, enforced=study.enforced, total=study.total, share=share)
+    told: dict[str, Any] = {"total": study.total, "total_bet": study.bet, "share": share}
+    return replace(facts, unit=study.unit, enforced=study.enforced, **told)
 
 
 def combined(results: Iterable[Any], study: StudyFacts) -> Facts:
@@ -63,8 +75,6 @@ def combined(results: Iterable[Any], study: StudyFacts) -> Facts:
         raise InputError("a study without a release has nothing to state; ask it something first.")
     if len({(f.relation, f.rows_each) for f in found}) > 1:
         raise InputError("the releases of a study must protect the same change of the data.")
-    # The sum of what was spent is no guarantee of its own, because it was chosen on the way: the filter's cap is one.
-    mu = gaussian_mu(*study.total) if study.gaussian else None
     weakest = max(found, key=lambda f: BASES.index(f.basis))
     codebook = (("codebook", study.codebook),) if study.codebook else ()
     days = sorted({f.date for f in found if f.date})
@@ -77,8 +87,8 @@ def combined(results: Iterable[Any], study: StudyFacts) -> Facts:
         fault=next((f.fault for f in found if f.fault), ""),
         epsilon=study.epsilon,
         delta=study.delta,
-        mu=mu,
-        bet=best_bet(*study.total, mu),
+        mu=study.mu,
+        bet=study.bet,
         unit=study.unit,
         relation=found[0].relation,
         rows_each=found[0].rows_each,
@@ -88,6 +98,7 @@ def combined(results: Iterable[Any], study: StudyFacts) -> Facts:
         share=min(1.0, sum(share_of(f.mu, f.epsilon, study.total) for f in found))
         if study.spent is None
         else study.spent,
+        total_bet=study.bet,
         remaining=study.remaining,
         composition="a filter adds up what was spent and refuses what would exceed the total",
         ledger=study.ledger,

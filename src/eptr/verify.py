@@ -32,7 +32,20 @@ REPORT = "eptr-report/1"
 # Recomputed in the same floats on another machine; noise may be wider than it must, and narrower by roundings alone.
 _SAME = 1e-9
 # What an estimator or a study adds to the facts of a Release.
-_ADDED = ("fault", "level", "widths", "outside", "biases", "unit", "enforced", "total", "share", "remaining", "ledger")
+_ADDED = (
+    "fault",
+    "level",
+    "widths",
+    "outside",
+    "biases",
+    "unit",
+    "enforced",
+    "total",
+    "total_bet",
+    "share",
+    "remaining",
+    "ledger",
+)
 
 
 @dataclass(frozen=True, slots=True)

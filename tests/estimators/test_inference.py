@@ -39,6 +39,16 @@ def test_intervals_widen_with_level_and_privacy():
         model.conf_int(1.5)
 
 
+@pytest.mark.parametrize("settings", [{}, {"symmetric_errors": True}], ids=["least squares", "symmetric"])
+@pytest.mark.parametrize(("epsilon", "near"), [(0.1, 0.6), (1.0, 0.3), (50.0, 0.1)])
+def test_the_part_of_an_error_that_is_sampling_does_not_depend_on_epsilon(epsilon, near, settings):
+    """It is the standard error of least squares, 1/sqrt(n) here, as far as the noise lets it be seen."""
+    X, y, _ = study(20_000, 0)
+    fitted = eptr.LinearRegression(epsilon, 1e-5, 3.0, 5.0, random_state=0, **settings).fit(X, y).fitted_
+    assert np.all(fitted.se_sampling**2 <= np.diag(fitted.covariance))
+    np.testing.assert_allclose(fitted.se_sampling, 20_000**-0.5, rtol=near)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 4.0])
 @pytest.mark.parametrize("n", [2000, 8000])

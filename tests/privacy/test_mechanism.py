@@ -83,7 +83,7 @@ def test_no_reply_reveals_nothing(strategy, safety):
         assert np.float64(secret).tobytes()[::-1] not in stored
     assert set(json.loads(r.to_json())) == {
         *("replied", "value", "noise_scale", "epsilon", "delta", "private", "strategy", "neighbours", "cost"),
-        *("basis", "theorem", "rows_per_person"),
+        *("basis", "theorem", "rows_per_person", "record"),
     }
     assert pickle.loads(stored).epsilon == r.epsilon
 

@@ -290,16 +290,25 @@ class PrivateEstimator(_Declared):
         """What a reader may rely on: the facts of the Release, and what this model knows of its accuracy."""
         check_is_fitted(self, "release_")
         found = replace(self.release_.facts(), fault=self._fault or "")
-        if getattr(self.fitted_, "covariance", None) is None or not hasattr(self, "summary"):
+        table = self._table()
+        if table is None:
             return found
-        table = self.summary()
-        if not hasattr(table, "intervals"):
-            return found
-        widths = np.ptp(table.intervals, axis=1)[~table.undetermined]
-        few = [str(name) for name, unknown in zip(table.names, table.undetermined, strict=True) if unknown]
-        biases = [" ".join(table.caution.split()), *([f"Too few rows to say: {', '.join(few)}."] if few else [])]
-        span = (float(widths.min()), float(widths.max())) if widths.size else None
-        return replace(found, level=table.level, widths=span, outside=table.outside, biases=tuple(biases))
+        widths = np.ptp(table.intervals, axis=1)
+        few = [str(name) for name, width in zip(table.names, widths, strict=True) if not np.isfinite(width)]
+        known = widths[np.isfinite(widths)]
+        biases = [
+            " ".join(getattr(table, "caution", "").split()),
+            f"Too few rows to say: {', '.join(few)}." if few else "",
+        ]
+        span = (float(known.min()), float(known.max())) if known.size else None
+        told = {"level": table.level, "widths": span, "biases": tuple(filter(None, biases))}
+        return replace(found, outside=getattr(table, "outside", None), **told)
+
+    def _table(self) -> Any:
+        """The summary, where it has intervals, infinite for what is not determined; else None."""
+        told = getattr(self.fitted_, "covariance", None) is not None and hasattr(self, "summary")
+        table = self.summary() if told else None
+        return table if hasattr(table, "intervals") else None
 
     def statement(self, voice: str = "methods") -> str:
         """What was promised and how it was kept: for a "methods" section, an "ethics" board, or the "people" in the data."""

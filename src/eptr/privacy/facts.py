@@ -54,6 +54,7 @@ class Facts:
     enforced: str = ""  # how the number of rows of one unit was kept to that; declared and not checked otherwise
     rows: int | None = None
     total: tuple[float, float] | None = None  # of the dataset, for good
+    total_bet: float | None = None  # against everything that may ever be released from it
     share: float | None = None  # of the total
     remaining: tuple[float, float, float] | None = (
         None  # (epsilon, delta) for a release of any kind, mu for Gaussian ones

@@ -8,7 +8,7 @@ from itertools import groupby
 from types import MappingProxyType
 
 from ..errors import InputError
-from .facts import Facts, best_bet
+from .facts import Facts
 
 __all__ = ["UNTOLD", "VOICES", "parts_drawn", "tell"]
 
@@ -20,7 +20,8 @@ UNTOLD: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "ethics": dict.fromkeys(("parts", "versions"), _TECHNICAL),
         "people": {
             **dict.fromkeys(
-                ("how", "epsilon", "delta", "mu", "failure", "share", "remaining", "composition", "ledger", "parts", "proven_in",
+                ("how", "epsilon", "delta", "mu", "failure", "total", "share", "remaining", "composition", "ledger", "parts",
+                 "proven_in",
                  "theorem", "versions", "settings", "bought", "level", "widths", "biases"),
                 _TECHNICAL,
             ),
@@ -131,12 +132,11 @@ def _ethics(f: Facts) -> Paragraphs:
 
 
 def _people(f: Facts) -> Paragraphs:
-    yours = {"row": "your row", "person": "your data"}.get(f.unit, f"your {f.unit}'s data")
+    yours = {"row": "your row", "person": "your record"}.get(f.unit, f"your {f.unit}'s record")
     each = yours if f.rows_each == 1 else f"{yours} (up to {f.rows_each} rows)"
     swapped = "or somebody else's in its place" if f.relation == "replace-one" else "or was left out"
     chances = math.ceil(1000.0 * f.bet - 1e-6) / 10.0
     weak = " That is little protection." if f.bet > 0.9 else ""
-    ever = None if f.total is None else _percent(best_bet(*f.total))
     trust = {
         "proven": "That this is so has been proven, and the proof is public.",
         "cited": "That this is so rests on a published theorem.",
@@ -153,10 +153,8 @@ def _people(f: Facts) -> Paragraphs:
             f"Suppose a coin was tossed, and {each} went into the data, {swapped}. Somebody who knows everything about everybody "
             f"else bets on the side of the coin. Without the result they win 50 times in 100. With it they win at most "
             f"{chances:g} times in 100.{weak}",
-            ""
-            if ever is None
-            else f"With everything that may ever be published from these data: at most {ever} of the time.",
-            "" if ever is not None else "Other results from the same data add to this.",
+            "Other results from the same data add to this." if f.total_bet is None else "",
+            _ever(f),
             trust[f.basis],
         ],
         [
@@ -167,6 +165,14 @@ def _people(f: Facts) -> Paragraphs:
             else "",
         ],
     ]
+
+
+def _ever(f: Facts) -> str:
+    if f.total_bet is None:
+        return ""
+    if f.total_bet == f.bet:
+        return "This holds for everything that may ever be published from these data."
+    return f"With everything that may ever be published from these data they win at most {_percent(f.total_bet)} of the time."
 
 
 VOICES: Mapping[str, Callable[[Facts], Paragraphs]] = MappingProxyType(
@@ -215,9 +221,10 @@ def _rests(f: Facts) -> str:
 def _account(f: Facts) -> list[str]:
     if f.total is None:
         return ["No ledger was charged: the total of all releases from these data is not known here."]
-    told = [f"All releases from these data together stay within ({f.total[0]:g}, {f.total[1]:g})."]
+    bet = "" if f.total_bet is None else f" (the same bet: at most {_percent(f.total_bet)})"
+    told = [f"All releases from these data together stay within ({f.total[0]:g}, {f.total[1]:g}){bet}."]
     if f.share is not None:
-        told.append(f"This one took {f.share:.1%} of that.")
+        told.append(f"This took {f.share:.1%} of that.")
     if f.remaining is not None:
         epsilon, delta, mu = f.remaining
         told.append(
