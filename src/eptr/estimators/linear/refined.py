@@ -223,8 +223,8 @@ def _report(
     covariance = to_user @ solution.covariance @ to_user.T
     sampling = None if solution.sampling is None else np.sqrt(np.diag(to_user @ solution.sampling @ to_user.T))
     noise = solution.noise * math.sqrt(float(np.mean(np.sum(to_user**2, axis=1))))
-    # Steps from 0 shrink by themselves what they cannot see; passes divide by a curvature that is unknown there.
-    lost = undetermined[:slopes] & solution.banded
+    # Steps from 0 shrink by themselves what they cannot see; passes divide by a curvature that is noise there.
+    lost = undetermined[:slopes] & (whitening.noise_alone()[:slopes] > KNOWN) & solution.banded
     shrunk = _shrunk(beta, solution.noise**2 * (to_user @ to_user.T), lost, columns, public)
     return RegressionFitted(
         value=shrunk,
