@@ -96,7 +96,8 @@ class Interval:
         except OverflowError:
             raise BoundError("a function in the formula is too large on the declared ranges; rescale it.") from None
         for _ in range(_ULPS):
-            low, high = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+            # What a function has as 0 is 0: log(1), sqrt(0).
+            low, high = low and math.nextafter(low, -math.inf), high and math.nextafter(high, math.inf)
         return Interval(low, high)
 
     def _exact(self) -> tuple[Fraction, Fraction]:

@@ -168,6 +168,8 @@ class Fit:
         return [["term", "estimate", "std. error", "p", "2.5 %", "97.5 %"], *body]
 
     def __str__(self) -> str:
+        if self.method == "smooth":  # its terms have no single coefficient
+            return f"{self.method}: {self.formula}\n{self.estimator.summary()}"
         rows = self.lines()
         widths = (
             [max(len(line[j]) for line in rows if line[1] != "too few rows to say" or j == 0) for j in range(6)]
