@@ -181,23 +181,26 @@ class Descent:
         if once:
             (second, second_noise), outer, *curvature = self.bands(phi, bands, plan.passes[1], spread, *bend)
             inverse = self.inverse(bend, curvature)
+            move = inverse if bend else self.pace * inverse
             together, variance, centre = second, second_noise, phi
         else:
             inverse = self.inverse(bend, curvature)
+            # Without a released curvature a whole move would go too far where a whole step would.
+            move = inverse if bend else self.pace * inverse
             ((first, first_noise),) = self.bands(phi, bands, plan.passes[0])
-            second_at = phi + inverse @ np.sum(first, axis=0)
+            second_at = phi + move @ np.sum(first, axis=0)
             (second, second_noise), outer = self.bands(second_at, bands, plan.passes[1], spread)
             # Both passes point to the solution; they are averaged by precision, the same for every band.
             variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise)
             together, centre = FIRST * first + (1.0 - FIRST) * second, FIRST * phi + (1.0 - FIRST) * second_at
         kept = self.worth_keeping(second, second_noise)
-        estimate = centre + inverse @ np.sum(together[:kept], axis=0)
+        estimate = centre + move @ np.sum(together[:kept], axis=0)
         # Beyond the last level: in the direction of the last band, as much as the tail's curve says. proof: unseen
         last, below, top = bands.levels[-1], bands.levels[-2], together[-1]
         ratio = tail.excess(last) / max(tail.excess(below, last), 1e-9)
         if kept == len(bands.levels):
             signal = max(0.0, 1.0 - p * float(variance[-1]) / max(float(top @ top), 1e-300))
-            estimate = estimate + EXTRAPOLATE * min(ratio, 1.0) * signal * (inverse @ top)
+            estimate = estimate + EXTRAPOLATE * min(ratio, 1.0) * signal * (move @ top)
         unseen = min(max(ratio, UNSEEN * math.sqrt(plan.outside / n / 0.002)), 1.5)
         hidden = unseen**2 * (np.outer(top, top) + float(variance[-1]) * np.eye(p))
         moment = self.outer(spread, outer) * max(1.0, tail.square() / max(tail.square(spread.level), 1e-300)) / n
