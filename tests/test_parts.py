@@ -84,6 +84,7 @@ LOOSE = {
         "Interval",
     ): 0.5,  # the slope: the longest row would have to be the one that is not cut
     ("AdditiveRegressor-refined", "Interval"): 0.5,  # as there
+    ("AdditiveRegressor-refined", "Ball"): 0.95,  # at the ends of a range functions are not quite opposite
     (
         "AdditiveRegressor-refined",
         "Outer",
