@@ -1,8 +1,8 @@
 """Smooth functions: our additive model and kernel against the rivals, how often bands hold, housing prices, and time; seeded.
 
 ``python -m benchmarks.smooth accuracy | coverage | pair | california | speed --replications N``; ``make bench-smooth`` runs all.
-Errors are mean squares over 201 points of [0, 1]; every method sees the same rows and knows the same range of y. A rival is ahead if
-our error exceeds 1.1 times that of the best one by 1.645 standard errors of the paired difference.
+Errors are mean squares over 201 points of [0, 1]; every method sees the same rows and knows the same range of y. A rival is ahead
+if our error exceeds 1.1 times that of the best one by 1.645 standard errors of the paired difference.
 """
 
 from __future__ import annotations
