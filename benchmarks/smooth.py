@@ -1,8 +1,8 @@
 """Smooth functions: our additive model and kernel against the rivals, how often bands hold, housing prices, and time; seeded.
 
-``python -m benchmarks.smooth accuracy | coverage | california | speed --replications N``; ``make bench-smooth`` runs all. Errors
-are mean squares over 201 points of [0, 1]; every method sees the same rows and knows the same range of y. A rival is ahead if
-our error exceeds 1.1 times that of the best one by 1.645 standard errors of the paired difference.
+``python -m benchmarks.smooth accuracy | coverage | pair | california | speed --replications N``; ``make bench-smooth`` runs all.
+Errors are mean squares over 201 points of [0, 1]; every method sees the same rows and knows the same range of y. A rival is ahead
+if our error exceeds 1.1 times that of the best one by 1.645 standard errors of the paired difference.
 """
 
 from __future__ import annotations
@@ -114,6 +114,25 @@ def coverage(count):
     show("pointwise 95 % bands, delta .01", header, rows, "smooth_coverage")
 
 
+def pair(count):
+    """Two columns that depend on each other, an uneven one and an even one; error of the surface at 4,000 fresh rows."""
+    rows = []
+    for n, epsilon in progress([(1500, 2.0), (4000, 0.5), (4000, 1.0), (20_000, 1.0)], "pair"):
+        errors = []
+        for seed in range(count):
+            rng, m = np.random.default_rng([seed, 43]), n + 4000
+            t, d = rng.uniform(size=(2, m))
+            a, b = (np.clip(u + 0.12 * rng.normal(size=m), 0.0, 1.0) for u in (t, 1.0 - t))
+            X = np.column_stack([rng.beta(2, 6, size=m), a, b, d])
+            truth = np.sin(5.0 * a) * np.cos(4.0 * b) + np.log1p(6.0 * X[:, 0]) + 0.3 * d
+            y = truth + 0.5 * rng.normal(size=m)
+            model = eptr.AdditiveRegressor(epsilon, DELTA, (0, 1), (-2, 4), PLACES, random_state=seed).fit(X[:n], y[:n])
+            errors.append(np.mean((model.predict(X[n:]) - truth[n:]) ** 2))
+        rows.append([n, epsilon, count, float(np.mean(errors)), float(np.max(errors)), float(np.var(truth))])
+    header = ["n", "epsilon", "runs", "mean squared error", "largest", "variance of the truth"]
+    show("a dependent pair of columns, delta .01", header, rows, "smooth_pair")
+
+
 def california(count):
     X, value = load_california_housing(return_X_y=True)
     rows = []
@@ -149,7 +168,7 @@ def speed(count):
     show("a fit in memory, epsilon 1", header, rows, "smooth_speed")
 
 
-PARTS = {"accuracy": accuracy, "coverage": coverage, "california": california, "speed": speed}
+PARTS = {"accuracy": accuracy, "coverage": coverage, "pair": pair, "california": california, "speed": speed}
 
 
 def main():

@@ -169,6 +169,17 @@ def test_a_pair_of_columns_is_smoothed_together(terms):
     assert errors[0] < 0.003 < 0.02 < errors[1]
 
 
+def test_columns_that_depend_on_each_other_do_not_make_the_passes_diverge():
+    rng = np.random.default_rng(4)
+    t = rng.uniform(size=8000)
+    X = np.column_stack([np.clip(u + 0.12 * rng.normal(size=8000), 0, 1) for u in (t, 1 - t)])
+    X = np.column_stack([rng.beta(2, 6, size=8000), X, rng.uniform(size=8000)])
+    truth = np.sin(5 * X[:, 1]) * np.cos(4 * X[:, 2]) + np.log1p(6 * X[:, 0])
+    y = truth + 0.5 * rng.normal(size=8000)
+    model = additive(y_range=(-2, 4), terms=[(0,), (1, 2), (3,)]).fit(X[:4000], y[:4000])
+    assert np.mean((model.predict(X[4000:]) - truth[4000:]) ** 2) < 0.05 * np.var(truth)
+
+
 @pytest.fixture(scope="module")
 def people():
     rng = np.random.default_rng(2)

@@ -179,6 +179,7 @@ class Descent:
         """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands"""
         plan, n, once = self.plan, self.n, self.plan.passes[0] == 0.0
         bend = [Curvature(self.plan.leverage)] if plan.curvature else []
+        pace = 1.0 if bend else self.pace  # without a curvature a whole move goes too far where a whole step does
         tail, curvature = self.tail(phi, *([] if once else bend))
         bands = Bands(levels(tail, plan.outside, n))
         spread = Spread(self.spread_level(tail, bands.levels))
@@ -189,14 +190,14 @@ class Descent:
         else:
             inverse = self.inverse(bend, curvature)
             ((first, first_noise),) = self.bands(phi, bands, plan.passes[0])
-            second_at = phi + inverse @ np.sum(first, axis=0)
+            second_at = phi + pace * (inverse @ np.sum(first, axis=0))
             (second, second_noise), outer = self.bands(second_at, bands, plan.passes[1], spread)
             # Both passes point to the solution; they are averaged by precision, the same for every band.
             variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise)
             together, centre = FIRST * first + (1.0 - FIRST) * second, FIRST * phi + (1.0 - FIRST) * second_at
         kept = self.worth_keeping(second, second_noise)
         moment = self.moment(tail, spread, outer)
-        return self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment)
+        return self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment, pace)
 
     def solution(
         self,
@@ -208,16 +209,17 @@ class Descent:
         centre: Array,
         inverse: Array,
         moment: Array,
+        pace: float = 1.0,
     ) -> Solution:
         """From ``centre`` by the bands that are kept, and what lies beyond them; with the covariance of all that."""
         plan, n, p = self.plan, self.n, self.p
-        estimate = centre + inverse @ np.sum(together[:kept], axis=0)
+        estimate = centre + pace * (inverse @ np.sum(together[:kept], axis=0))
         # Beyond the last level: in the direction of the last band, as much as the tail's curve says. proof: unseen
         last, below, top = levels[-1], levels[-2], together[-1]
         ratio = tail.excess(last) / max(tail.excess(below, last), 1e-9)
         if kept == len(levels):
             signal = max(0.0, 1.0 - p * float(variance[-1]) / max(float(top @ top), 1e-300))
-            estimate = estimate + EXTRAPOLATE * min(ratio, 1.0) * signal * (inverse @ top)
+            estimate = estimate + EXTRAPOLATE * min(ratio, 1.0) * signal * pace * (inverse @ top)
         unseen = min(max(ratio, UNSEEN * math.sqrt(plan.outside / n / 0.002)), 1.5)
         hidden = unseen**2 * (np.outer(top, top) + float(variance[-1]) * np.eye(p))
         middle = moment / n + float(np.sum(variance)) * np.eye(p) + hidden  # proof: sandwich

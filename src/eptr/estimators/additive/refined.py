@@ -28,13 +28,13 @@ __all__ = ["Refined", "resolution"]
 
 Array = NDArray[np.float64]
 
-# Chosen by benchmarks/smooth.py on simulated data only. Shares are of mu^2.
+# From trials on simulated curves and a simulated dependent pair of columns (refined.md, constants). Shares are of mu^2.
 AXES_SHARE = 0.08  # on histograms of the columns
 # Functions of one column: COUNT (sqrt(n) mu)^POWER, at most MANY sqrt(n); and sqrt(columns) times as many of several.
 COUNT, POWER, MANY = 1.75, 0.7, 0.6
 LEAST, MOST = 3, 40  # functions of a column at least, and of all columns at most
-LENGTH = 1.0  # rows of functions are shortened at this multiple of the root of their number, for the Gram matrix alone
-PACE = 0.8  # length of a step: so many rows are shortened that the Gram matrix may be too small by half
+LENGTH = 1.2  # rows of functions are shortened at this multiple of the root of their number, for the Gram matrix alone
+PACE = 0.6  # length of a step: long rows are shortened, and columns depend, so the Gram matrix may be too small by half
 REACH = 2.0  # y is seen up to this multiple of half its range: a range that is a little too narrow does no harm
 FEW = 10.0  # a place with fewer than FEW/mu rows within reach of a function is one where nothing can be said
 ROUGH = 1e-2  # chance at which functions that are the roughest stand out although there is nothing
