@@ -28,12 +28,12 @@ Array = NDArray[np.float64]
 
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 OUTSIDE = 8.0  # rows beyond the last level, times mu/sqrt(p): where bias and noise are of one size
-SYMMETRIC, SYMMETRIC_MOST = 6.0, 0.3  # errors known to be symmetric: share of rows to clip, times sqrt(n) mu; at most
+SYMMETRIC, SYMMETRIC_MOST = 3.0, 0.3  # errors known to be symmetric: share of rows to clip, times sqrt(n) mu; at most
 ROOM = 0.04  # bands are worth their price if that many rows are less than this share of all
 NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE = 0.04, 0.02, 0.02, 0.02
 FIRST = 0.2  # of the two passes' budget, to the first
 LOW = 0.85  # the first level: this quantile of the gradients' norms, or half the last one
-STEPS, STEPS_MORE, STEPS_SHARE, STEPS_NOISY = 3.0, 30.0, 1.5, 20
+STEPS, STEPS_MORE, STEPS_SHARE, STEPS_NOISY = 3.0, 30.0, 1.0, 20
 STEP_CLIP = 2.0  # steps clip at this multiple of sqrt(p times the residual mean square) ...
 # ... or, where noise rules, at a length that such a share of rows exceeds: from ROOM on, and from where all is noise.
 TRACK_TARGET, TRACK_RATE = (0.5, 0.6, 0.15), 2.0
