@@ -12,7 +12,7 @@ from .design import Experiment
 __all__ = ["draw", "read_summary"]
 
 # Okabe and Ito's palette, which survives every common colour blindness. Ours are the warm, thick lines.
-_OURS = ("#D55E00", "#E69F00", "#CC79A7", "#A63603")
+_OURS = ("#D55E00", "#E69F00", "#CC79A7", "#A63603", "#FDAE6B")
 _PUBLISHED = ("#000000", "#666666")
 _RIVALS = ("#0072B2", "#009E73", "#56B4E9", "#8C6D31", "#7B5EA7", "#4D4D4D", "#B2182B")
 _MARKERS = "os^Dvp*Xh"

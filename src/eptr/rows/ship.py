@@ -1,7 +1,7 @@
 """Functions to other processes and machines, whole: a worker that lacks eptr runs them all the same.
 
 Everything of ours that a row function touches is pickled by value. What a worker needs is numpy, pyarrow where rows come
-as Arrow, and scipy for kernels.
+as Arrow, and scipy for kernels and smooth terms.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,6 @@ def smooth_functions(u: Array, count: int) -> Array:
     return np.asarray(np.column_stack([2.0 * u - 1.0, cosines]) @ _turn(count))
 
 
-@lru_cache(maxsize=64)
 def _turn(count: int) -> Array:
     """From (2u - 1, cos(pi u), cos(2 pi u), ...) to the functions: eigenvectors of int f''^2 relative to int f^2.
 

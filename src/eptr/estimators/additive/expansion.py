@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from operator import mul
 from typing import Any
 
@@ -17,13 +17,33 @@ from ...rows.namespace import is_foreign, like, namespace
 from ..gradient import ROW_BITS, round_public
 from .axes import Axis
 
-__all__ = ["Expanded", "Expansion"]
+__all__ = ["Expanded", "Expansion", "Lookup"]
 
 Array = NDArray[np.float64]
 PIECE_NUMBERS = 160_000  # in a piece of a block, which should stay in a core's own cache
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """For each column of each term: its factors of the term's functions, at each place of the column."""
+
+    axes: tuple[Axis, ...]
+    terms: tuple[tuple[int, ...], ...]
+    tables: tuple[tuple[Array, ...], ...]
+
+    def __call__(self, x: Any) -> Any:
+        """One row of functions for every row of ``x``. proof: row"""
+        xp = namespace(x)
+        places = [axis.place(x[:, j]) for j, axis in enumerate(self.axes)]
+        index = [p.astype(np.int64) if xp is np else xp.astype(p, xp.int64) for p in places]
+        parts = [
+            reduce(mul, (xp.take(like(table, x), index[j], axis=0) for j, table in zip(term, tables, strict=True)))
+            for term, tables in zip(self.terms, self.tables, strict=True)
+        ]
+        return parts[0] if len(parts) == 1 else (np.concatenate if xp is np else xp.concat)(parts, axis=1)
+
+
+@dataclass(frozen=True, slots=True)
 class Expansion:
     """Terms of columns; a function of a term is a product of functions of its columns, named by their degrees."""
 
@@ -36,27 +56,16 @@ class Expansion:
         """Of all functions."""
         return sum(map(len, self.degrees))
 
-    @cached_property
-    def tables(self) -> list[list[Array]]:
-        """For each column of each term: its factors of the term's functions, at each place of the column."""
-        return [
-            [
+    def lookup(self) -> Lookup:
+        """All functions as tables, which is what goes to the rows."""
+        tables = tuple(
+            tuple(
                 round_public(_factors(self.axes[j].table(_most(degrees, k)), degrees, k), ROW_BITS)
                 for k, j in enumerate(term)
-            ]
+            )
             for term, degrees in zip(self.terms, self.degrees, strict=True)
-        ]
-
-    def __call__(self, x: Any) -> Any:
-        """One row of functions for every row of ``x``. proof: row"""
-        xp = namespace(x)
-        places = [axis.place(x[:, j]) for j, axis in enumerate(self.axes)]
-        index = [p.astype(np.int64) if xp is np else xp.astype(p, xp.int64) for p in places]
-        parts = [
-            reduce(mul, (xp.take(like(table, x), index[j], axis=0) for j, table in zip(term, tables, strict=True)))
-            for term, tables in zip(self.terms, self.tables, strict=True)
-        ]
-        return parts[0] if len(parts) == 1 else (np.concatenate if xp is np else xp.concat)(parts, axis=1)
+        )
+        return Lookup(self.axes, self.terms, tables)
 
     def of_term(self, term: int, points: Array) -> Array:
         """The functions of one term where its columns are ``points``, one row each; between the places of a table, too."""
@@ -87,18 +96,17 @@ class Expanded:
     """Rows seen through an expansion, with y moved by ``y_centre``."""
 
     def __init__(self, rows: Rows, expansion: Expansion, y_centre: float) -> None:
-        self.rows, self.expansion, self.y_centre = rows, expansion, y_centre
+        self.rows, self.lookup, self.y_centre = rows, expansion.lookup(), y_centre
         self.n, self.n_features = rows.n, expansion.count
-        expansion.tables  # noqa: B018  made once, here, and not by every worker
 
     def check(self) -> None:
         self.rows.check()
 
     def sum(self, fn: RowFunction) -> tuple[Array, ...]:
-        expansion, y_centre, most = self.expansion, self.y_centre, block_rows(self.n_features, PIECE_NUMBERS)
+        lookup, y_centre, most = self.lookup, self.y_centre, block_rows(self.n_features, PIECE_NUMBERS)
 
         def piece(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
-            xp, functions, y = namespace(x), expansion(x), y - y_centre
+            xp, functions, y = namespace(x), lookup(x), y - y_centre
             if keep is not None:  # a row that is dropped is zero, whatever its functions
                 functions = xp.where(keep[:, None], functions, xp.zeros_like(functions))
                 y = xp.where(keep, y, xp.zeros_like(y))
