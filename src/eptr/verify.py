@@ -45,6 +45,7 @@ _ADDED = (
     "share",
     "remaining",
     "ledger",
+    "bought",
 )
 
 
@@ -226,6 +227,7 @@ def _told(r: Release, facts: Facts, page: str) -> Iterator[Check]:
     """The facts of a report are those of its release, and the page tells them."""
     known, told = asdict(r.facts()), asdict(facts)
     wrong = [name for name in known if name not in _ADDED and _tuples(known[name]) != _tuples(told[name])]
+    wrong += [] if {*_tuples(known["bought"])} <= {*_tuples(told["bought"])} else ["bought"]
     yield Check(
         "the facts are those of the release", not wrong, f"{wrong[0]} differs" if wrong else f"{len(known)} facts"
     )

@@ -26,7 +26,7 @@ class Told:
     y_range: tuple[float, float]
 
     def said(self, x: Array, method: str) -> Array:
-        """What a method of the model answers; None for a row that it refuses, as some do large numbers. proof: losses"""
+        """What a method of the model answers; None for a row that it refuses, as some do large numbers; see score.md."""
         with np.errstate(all="ignore"):
             try:
                 return self._asked(x, method)

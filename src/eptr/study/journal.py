@@ -117,6 +117,11 @@ class Journal:
         """The share of the total mu^2 that nobody has spent."""
         return min(1.0, (self.ledger.remaining().mu / self.mu) ** 2)
 
+    @property
+    def gaussian(self) -> bool:
+        """Whether the total has a mu: whoever has charged this account, and whatever is still to come."""
+        return Spent.from_dict(self.ledger.history()[-1].totals).all_gaussian
+
     def affordable(self, share: float) -> float:
         """The share itself, or all that is left if only rounding is between them; an error if it is more."""
         left = self.left

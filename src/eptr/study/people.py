@@ -70,7 +70,8 @@ def _on_spark(frame: Any, person: str, rows_each: int) -> Any:
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    payload, known = packed(_key, cloudpickle), []
+    payload = packed(_key, cloudpickle)
+    known: list[Any] = []
 
     def key(value: Any) -> Any:  # a function without names of ours, for executors that may lack them
         import pickle
