@@ -208,6 +208,11 @@ def _whole(
         yield Check(
             "all releases together fit in the total", True, f"{len(parts)} in ({total.epsilon:g}, {total.delta:g})"
         )
+    if study.gaussian:
+        alone = not spent.mixed and not spent.epsilon_before
+        yield Check(
+            "the total is of Gaussian releases alone", alone, f"mu = {study.mu:.6g}" if alone else "it has no mu"
+        )
     if ledger is not None and study.ledger:
         book = Ledger(ledger)
         yield _tried(

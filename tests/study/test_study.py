@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
+import tempfile
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -212,6 +215,8 @@ def test_where_counts_other_rows_as_nothing():
     found = seeded(epsilon=50.0).mean("wage", where="age >= 65 and sex == 'F'")
     rows = PEOPLE[(PEOPLE["age"] >= 65) & (PEOPLE["sex"] == "F")]
     assert found.value[0] == pytest.approx(rows["wage"].mean(), rel=0.02)
+    again = seeded(epsilon=50.0).mean("wage", where="age >= 65 and 2 > 1 and sex == 'F'")
+    assert again.value[0] == found.value[0]
     count = seeded(epsilon=50.0).table("sex", where="age >= 65")
     assert count.value.sum() == pytest.approx((PEOPLE["age"] >= 65).sum(), abs=20)
 
@@ -354,6 +359,13 @@ def test_a_plan_says_widths_and_what_a_wish_would_cost():
         study.plan("wage ~ age", width={"nope": 1.0})
 
 
+def broken():
+    """A gzip file whose content is noise."""
+    path = Path(tempfile.mkdtemp()) / "people.csv.gz"
+    path.write_bytes(gzip.compress(b"age,wage\n" * 100)[:12] + b"\xff" * 50)
+    return path
+
+
 WRONG = {
     "no codebook": lambda: Study(PEOPLE, {}, epsilon=1.0),
     "no columns": lambda: Study(np.zeros((5, 2)), BOOK, epsilon=1.0),
@@ -381,6 +393,8 @@ WRONG = {
     "a condition that is none": lambda: seeded().mean("age", where="age + 1"),
     "a hostile condition": lambda: seeded().mean("age", where="__import__('os').getpid() > 0"),
     "no formula": lambda: seeded().ols(3),
+    "quotes that end elsewhere": lambda: seeded().ols('wage ~ C("\\"") + g("\\"")'),
+    "half a file": lambda: Study(broken(), BOOK, epsilon=1.0),
     "a table for predictions": lambda: seeded().ols("wage ~ age").predict({"wage": [1.0]}),
 }
 
