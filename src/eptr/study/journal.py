@@ -46,7 +46,7 @@ class Call:
         return self.ledger.receipt(entry)
 
     def check(self, cost: Cost, *, private: bool) -> None:
-        self.ledger.check(cost, private=private)
+        self.ledger.check(cost, private=private, call=self.name)
 
 
 @dataclass(frozen=True, slots=True)
