@@ -166,6 +166,19 @@ def test_every_result_has_a_statement():
         assert result.facts().parts
 
 
+@pytest.mark.parametrize("voice", VOICES)
+def test_a_promise_about_rows_left_out_says_nothing_of_rows_in_their_place(voice):
+    """Replacing costs two zero-outs: the bet on another row in its place is not covered at this epsilon."""
+    assert "in its place" not in tell(replace(FACTS, relation="zero-out"), voice)
+
+
+@pytest.mark.parametrize("voice", ["methods", "ethics"])
+def test_labels_that_were_taken_from_the_rows_are_said_to_be_unprotected(voice):
+    found = replace(FACTS, settings=(("classes", '"public"'),))
+    assert "which labels occur" in tell(found, voice)
+    assert "which labels occur" not in tell(replace(FACTS, settings=(("classes", '["a", "b"]'),)), voice)
+
+
 STUDY = StudyFacts(
     name="wages",
     epsilon=3.0,

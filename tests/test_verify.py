@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +12,9 @@ import pytest
 import eptr
 from eptr import stats
 from eptr.catalogue import EVERY
+from eptr.page import page
+from eptr.panel import panel
+from eptr.statement import StudyFacts
 from eptr.verify import verified
 
 X = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
@@ -110,6 +115,17 @@ def test_a_ledger_is_checked_with_it(tmp_path):
     content = json.loads(text)
     content["release"]["record"]["receipt"]["epsilon"] = 5.0
     assert failing(json.dumps(content), ledger.url) == ["the ledger says the same of it"]
+
+
+def test_a_mu_of_a_total_is_not_believed_where_another_kind_of_release_is_on_the_page():
+    x = np.random.default_rng(0).normal(size=(60, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tested = eptr.LinearRegression(0.5, 1e-7, 3.0, 9.0, strategy="tight", coef_bound=9.0).fit(x, x[:, 0])
+    study = StudyFacts(epsilon=1.0, delta=1e-6, gaussian=True, mixing=0.0)
+    for gaussian in (True, False):
+        text = page([panel(tested)], "A study", study=replace(study, gaussian=gaussian))
+        assert failing(text) == ["the total is of Gaussian releases alone"] * gaussian
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", "<html></html>", '{"schema": "eptr-model/2"}', '{"schema": 3}'])

@@ -9,7 +9,7 @@ from typing import Any
 
 from .errors import InputError, PrivacyError
 from .privacy.facts import Facts
-from .privacy.voices import parts_drawn
+from .privacy.voices import labels_shown, parts_drawn
 from .statement import StudyFacts, combined, facts_of
 
 __all__ = ["registry_yaml"]
@@ -134,7 +134,7 @@ def _known(f: Facts) -> dict[str, dict[str, Any]]:
             "variant_name": "Approximate DP" if f.delta else "Pure DP",  # the registry's list has no Gaussian DP
             "data_domain": f"Tables of {f.rows:,} rows with values as declared: {settings}" if f.rows and settings else "",
             "unprotected_quantities": "The number of rows, the names of columns, bounds, levels and settings; where rows outside "
-            "the domain raise an error, whether there are any.",
+            "the domain raise an error, whether there are any." + (" Which labels occur." if labels_shown(f) else ""),
         },
         "privacy_loss": {
             "privacy_unit": f.unit,

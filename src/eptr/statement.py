@@ -29,7 +29,8 @@ class StudyFacts:
     codebook: str = ""
     unit: str = "row"
     enforced: str = ""
-    # Whether nothing but mu-GDP releases is ever admitted: so it is with mixing=0 once the first charge is of that kind.
+    bought: tuple[tuple[str, str], ...] = ()  # facts of the codebook that were not declared
+    # Whether nothing but mu-GDP releases is ever admitted (accounting/filter.md).
     gaussian: bool = False
     mixing: float = MIXING  # share of delta that the ledger keeps for mixing kinds of releases
 
@@ -62,6 +63,7 @@ def within(facts: Facts, study: StudyFacts) -> Facts:
     """One release as a part of its study."""
     share = share_of(facts.mu, facts.epsilon, study.total)
     told: dict[str, Any] = {"total": study.total, "total_bet": study.bet, "share": share}
+    told["bought"] = tuple(dict.fromkeys((*study.bought, *facts.bought)))
     return replace(facts, unit=study.unit, enforced=study.enforced, **told)
 
 
@@ -103,7 +105,7 @@ def combined(results: Iterable[Any], study: StudyFacts) -> Facts:
         composition="a filter adds up what was spent and refuses what would exceed the total",
         ledger=study.ledger,
         settings=(*codebook, *_numbered(found, "settings")),
-        bought=_numbered(found, "bought"),
+        bought=tuple(dict.fromkeys((*study.bought, *_numbered(found, "bought")))),
         outside=max((f.outside for f in found if f.outside is not None), default=None),
         parts=tuple(part for f in found for part in f.parts),
         basis=weakest.basis,

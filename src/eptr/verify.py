@@ -45,6 +45,7 @@ _ADDED = (
     "share",
     "remaining",
     "ledger",
+    "bought",
 )
 
 
@@ -207,6 +208,11 @@ def _whole(
         yield Check(
             "all releases together fit in the total", True, f"{len(parts)} in ({total.epsilon:g}, {total.delta:g})"
         )
+    if study.gaussian:
+        alone = not spent.mixed and not spent.epsilon_before
+        yield Check(
+            "the total is of Gaussian releases alone", alone, f"mu = {study.mu:.6g}" if alone else "it has no mu"
+        )
     if ledger is not None and study.ledger:
         book = Ledger(ledger)
         yield _tried(
@@ -226,6 +232,7 @@ def _told(r: Release, facts: Facts, page: str) -> Iterator[Check]:
     """The facts of a report are those of its release, and the page tells them."""
     known, told = asdict(r.facts()), asdict(facts)
     wrong = [name for name in known if name not in _ADDED and _tuples(known[name]) != _tuples(told[name])]
+    wrong += [] if {*_tuples(known["bought"])} <= {*_tuples(told["bought"])} else ["bought"]
     yield Check(
         "the facts are those of the release", not wrong, f"{wrong[0]} differs" if wrong else f"{len(known)} facts"
     )

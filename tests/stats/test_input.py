@@ -175,3 +175,20 @@ def test_no_table_breaks_a_statistic_or_makes_it_warn(seed):
     for answer in answers:
         for numbers in (answer.value, answer.low, answer.high):
             assert np.all(np.isfinite(numbers))
+
+
+@pytest.mark.parametrize("scoring", ["r2", "accuracy", "neg_log_loss", "roc_auc"])
+def test_a_row_that_a_model_refuses_is_nobodys_error(scoring):
+    """scikit-learn's trees refuse what float32 cannot hold: the row counts as wrong, and nobody is told."""
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    y = X[:, 0] if scoring == "r2" else T
+    make = DecisionTreeRegressor if scoring == "r2" else DecisionTreeClassifier
+    model = make(max_depth=2, random_state=0).fit(X, y)
+    odd = X.copy()
+    odd[7, 1] = 1e40
+    settings = {"scoring": scoring, "y_range": (-9, 9), "epsilon": 1e3, "invalid": "drop", "random_state": 0}
+    here, there = (stats.score(model, x, y, **settings).value for x in (X, odd))
+    np.testing.assert_allclose(here, there, atol=0.1)
+    with pytest.raises(ValueError, match="features"):  # of the model, about a row of zeros
+        stats.score(model, X[:, :2], y, **settings)

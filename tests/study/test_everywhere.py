@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+
+import eptr
+from eptr.codebook import Number
 
 from .test_study import ASKED, people, seeded
 
@@ -37,3 +41,27 @@ def test_dask_keeps_the_first_rows_of_every_person_wherever_they_are(dask_client
         "sex"
     )
     assert counted.value.sum() == pytest.approx(21, abs=6)
+
+
+# One person in six spellings, nobody in two, and somebody else.
+SPELT = pd.DataFrame({"who": ["7", "7.0", "007", "+7", "7e0", "70e-1", "", "nan", "8"] * 7, "age": np.arange(63.0)})
+
+
+def test_dask_reads_identifiers_as_memory_does(dask_client):
+    import dask.dataframe as frames
+
+    for data in (SPELT, frames.from_pandas(SPELT, npartitions=5)):
+        assert count_of(data) == 2.0
+
+
+def test_spark_reads_identifiers_as_memory_does(spark):
+    assert (
+        count_of(spark.createDataFrame(list(SPELT.itertuples(index=False, name=None)), ["who", "age"]).repartition(5))
+        == 2.0
+    )
+
+
+def count_of(data):
+    """Rows that count, where one of each person does."""
+    study = seeded(data, eptr.Codebook({"age": Number(0, 100)}), epsilon=1e6, person="who")
+    return round(float(study.histogram("age", 1).value[0]), 2)

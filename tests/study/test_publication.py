@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import eptr
+from eptr import stats
 from eptr.cli import app
 from eptr.codebook import Category, Number
 from eptr.verify import verified
@@ -75,3 +76,46 @@ def test_a_study_that_was_asked_nothing_says_so():
     empty = eptr.Study({"age": np.arange(100)}, eptr.Codebook({"age": Number(0, 110)}), epsilon=1.0)
     with pytest.raises(eptr.InputError, match="ask it something"):
         empty.statement()
+
+
+AGES = {"age": np.arange(1000) % 90}
+
+
+@pytest.mark.filterwarnings("ignore::eptr.NoReplyWarning")
+def test_no_mu_is_claimed_of_a_total_that_another_kind_of_release_has_entered(tmp_path):
+    """An exponential mechanism at all of epsilon is no Gaussian mechanism at the mu of (epsilon, delta)."""
+    place, book = f"sqlite:///{tmp_path}/budget.db", eptr.Codebook({"age": Number(0, 110)})
+    study = eptr.Study(AGES, book, epsilon=1.0, ledger=f"{place}#pure")
+    study.quantiles("age", share=0.01)
+    assert "Gaussian differential privacy, mu" not in study.statement()
+    stats.quantiles(
+        AGES["age"], 0.5, (0, 110), epsilon=0.9, invalid="drop", ledger=f"{place}#pure"
+    )  # somebody else, and the ledger agrees
+    assert study.journal.ledger.remaining().epsilon < 0.1
+    assert "Gaussian differential privacy, mu" not in study.statement()
+
+    study = eptr.Study(AGES, book, epsilon=1.0, ledger=f"{place}#tested")
+    x = np.random.default_rng(0).normal(size=(1000, 1))
+    eptr.LinearRegression(
+        0.5, 1e-7, 3.0, 9.0, strategy="tight", coef_bound=9.0, invalid="drop", ledger=f"{place}#tested"
+    ).fit(x, x[:, 0])
+    study.mean("age", share=0.01)
+    assert "Gaussian differential privacy, mu" not in study.statement()
+
+    study = eptr.Study(AGES, book, epsilon=1.0)
+    study.quantiles("age")
+    study.mean("age")
+    assert "Gaussian differential privacy, mu" in study.statement()
+
+
+def test_a_range_that_was_bought_is_not_said_to_be_fixed_beforehand(tmp_path):
+    book = eptr.Codebook({"age": Number(0, 110), "wage": Number("private")})
+    wages = {**AGES, "wage": 20.0 + AGES["age"]}
+    study = eptr.Study(wages, book, epsilon=2.0, ledger=f"sqlite:///{tmp_path}/budget.db#people")
+    study.ols("wage ~ age")
+    for voice in ("methods", "ethics"):
+        assert "range of wage" in study.statement(voice)
+        assert "but for what was bought" in study.statement(voice)
+    assert "range of wage" in study.registry_yaml(**REGISTRY)
+    page = study.report(tmp_path / "study.html").read_text()
+    assert not [check for check in verified(page, study.journal.ledger.url) if not check.holds]

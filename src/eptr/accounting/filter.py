@@ -75,6 +75,11 @@ class Spent:
     epsilon_all: Fraction = Fraction(0)
     delta_all: Fraction = Fraction(0)
 
+    @property
+    def all_gaussian(self) -> bool:
+        """Whether nothing but mu-GDP releases was admitted, nor ever can be, so that the total has a mu. proof: filter"""
+        return not self.epsilon_before and self.gaussian == 1 and self.delta_all > 0
+
     def charged(self, cost: Cost, total: Budget, mixing: float = MIXING) -> Spent | None:
         """The totals after ``cost``, or None if it does not fit. proof: filter"""
         if not self.frozen:

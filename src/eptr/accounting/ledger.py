@@ -161,7 +161,7 @@ class Ledger:
         check_cost(cost)
         dataset = self._named(None)
         with self._locked(dataset) as (session, opening, last):
-            after, content = self._decide(session, opening, last, cost, private)
+            after, content = self._decide(session, opening, last, cost, private, call)
             content |= {"private": private} | ({"call": call} if call else {})
             entry = last.next(_after(last.time), _user(), what, "charge", content, after.to_dict())
             session.append(entry)
@@ -174,13 +174,13 @@ class Ledger:
         left = Spent.from_dict(entry.totals).remaining(total, opening.content["mixing"])
         return Receipt(entry.dataset, entry.hash, total.epsilon, total.delta, left.epsilon, left.delta, left.mu)
 
-    def check(self, cost: Cost, *, private: bool) -> None:
+    def check(self, cost: Cost, *, private: bool, call: str = "") -> None:
         """Raise what :meth:`charge` would raise now, and charge nothing: long work need not begin in vain."""
         check_cost(cost)
         dataset = self._named(None)
         with self._store.transaction(write=False) as session:
             found = self._known(session.ends(dataset), dataset)
-            self._decide(session, found[0], found[-1], cost, private)
+            self._decide(session, found[0], found[-1], cost, private, call)
 
     def admit_check(self) -> None:
         """Raise if the failed domain checks of the dataset are used, before another one looks at any row.
@@ -216,7 +216,7 @@ class Ledger:
         return entry
 
     def _decide(
-        self, session: Any, opening: Entry, last: Entry, cost: Cost, private: bool
+        self, session: Any, opening: Entry, last: Entry, cost: Cost, private: bool, call: str
     ) -> tuple[Spent, dict[str, Any]]:
         """The totals and the content of the entry a charge would write, or the reason why there is none."""
         budget, dataset, spent = _budget(opening), opening.dataset, Spent.from_dict(last.totals)
@@ -225,7 +225,7 @@ class Ledger:
                 f"the ledger refuses a release that is not private (a seed was given, or the method is not "
                 f"private). Use random_state=None, or a dataset created with simulation=True; {dataset!r} was not."
             )
-        _check_terms(opening, cost)
+        _check_terms(opening, cost, call)
         if self.reservation is not None:
             return spent, self._draw_on_reservation(session, dataset, cost)
         mixing = opening.content["mixing"]
@@ -366,8 +366,14 @@ def _draws_on(entry: Entry, reservation: int | None) -> bool:
     return entry.kind == "charge" and entry.content.get("reservation") == reservation
 
 
-def _check_terms(opening: Entry, cost: Cost) -> None:
-    """What the dataset was opened for: one relation, and claims that rest on enough."""
+def _check_terms(opening: Entry, cost: Cost, call: str = "") -> None:
+    """What the dataset was opened for: one relation, all rows of a person, and claims that rest on enough."""
+    study = opening.content.get("study", {})
+    if not call and (study.get("person") is not None or study.get("rows_each", 1) > 1):
+        raise PrivacyError(
+            f"{opening.dataset!r} counts releases that protect all rows of one {study['protects']}, which only its study makes; "
+            "ask eptr.Study.open(ledger, data). Nothing was drawn."
+        )
     most, relation = accepted(opening)[-1], relation_of(opening)
     if cost.relation != relation:
         raise PrivacyError(

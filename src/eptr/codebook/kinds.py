@@ -158,12 +158,16 @@ class Date(Kind):
         return _day(self.low), _day(self.high)
 
     def read(self, column: Any, na: tuple[Any, ...]) -> Array:
-        """Days; NaN for what is no date. proof: read"""
+        """Days, where a clock has a zone the ones it shows; NaN for what is no date. proof: read"""
+        if hasattr(getattr(column, "dtype", None), "pyarrow_dtype"):
+            column = getattr(column, "array", column).__arrow_array__()
         if str(getattr(column, "type", "")).startswith(("date", "timestamp")):  # of Arrow
             import pyarrow as pa
 
-            return numbers(column.cast(pa.timestamp("s"), safe=False).cast(pa.int64()).to_pylist()) // 86_400
+            return numbers(column.cast(pa.date32(), safe=False).cast(pa.int32()).to_pylist())
         if getattr(getattr(column, "dtype", None), "kind", "") == "M":
+            if getattr(column.dtype, "tz", None) is not None:
+                column = getattr(column, "dt", column).tz_localize(None)
             days = np.asarray(column, dtype="datetime64[D]")
             return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(float))
         unknown = set(na)
@@ -261,6 +265,8 @@ def _day(value: Any) -> float:
         if isinstance(value, np.datetime64):
             day = value.astype("datetime64[D]")
             return math.nan if np.isnat(day) else float(day.astype(np.int64))
-        return float((date.fromisoformat(value.strip()[:10]) - _EPOCH).days) if type(value) is str else math.nan
-    except (ValueError, OverflowError, AttributeError):
+        if isinstance(value, bytes):  # one text that is none makes a column of Arrow's all bytes
+            value = value.decode()
+        return float((date.fromisoformat(value.strip()[:10]) - _EPOCH).days) if isinstance(value, str) else math.nan
+    except Exception:  # no day of any calendar, pandas' NaT (a date without a day), whatever else calls itself a date
         return math.nan

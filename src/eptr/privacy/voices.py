@@ -10,7 +10,7 @@ from types import MappingProxyType
 from ..errors import InputError
 from .facts import Facts
 
-__all__ = ["UNTOLD", "VOICES", "parts_drawn", "tell"]
+__all__ = ["UNTOLD", "VOICES", "labels_shown", "parts_drawn", "tell"]
 
 _TECHNICAL = "a technical fact; the methods voice has it"
 # What a voice leaves out, and why; everything else that is known is told.
@@ -70,7 +70,7 @@ def _methods(f: Facts) -> Paragraphs:
         guarantee,
         [_unit(f), f"n = {f.rows:,} rows, a public number." if f.rows is not None else ""],
         [*_account(f), f"Composition: {f.composition}." if f.composition else ""],
-        [_settings("Fixed beforehand, without looking at the data", f.settings),
+        [_settings(f"Fixed beforehand, without looking at the data{_but(f)}", f.settings),
          _settings("Bought with a part of this budget", f.bought), _missing(f), _outside(f)],
         [parts_drawn(f)],
         [_accuracy(f), *f.biases],
@@ -82,6 +82,7 @@ def _methods(f: Facts) -> Paragraphs:
 def _not_covered(f: Facts) -> list[str]:
     dropped = dict(f.settings).get("invalid") == '"drop"'
     check = "" if dropped else ", or the check that values are finite, numeric and declared"
+    check += ", or which labels occur" if labels_shown(f) else ""
     return [
         "The guarantee assumes a trusted curator, who sees the rows (the central model), and that the settings were chosen "
         "without looking at the data.",
@@ -89,6 +90,11 @@ def _not_covered(f: Facts) -> list[str]:
         "Other releases from the same rows add to its cost.",
         "Anything computed from the published numbers alone is covered.",
     ]
+
+
+def labels_shown(f: Facts) -> bool:
+    """Whether the label set was taken from the rows, and declared to be no secret."""
+    return dict(f.settings).get("classes") == '"public"'
 
 
 def _missing(f: Facts) -> str:
@@ -111,14 +117,14 @@ def _ethics(f: Facts) -> Paragraphs:
             _unit(f),
             f"The result carries ({f.epsilon:g}, {f.delta:g})-differential privacy"
             + (f", mu = {f.mu:.3g}{_failing(f)}" if f.mu is not None else "")
-            + f": somebody who knows everything else and bets, at even odds, whether {_this(f)} was used or another one in its "
-            f"place wins at most {_percent(f.bet)} of the time instead of 50 %."
+            + f": somebody who knows everything else and bets, at even odds, whether {_this(f)} was used or {_instead(f)} "
+            f"wins at most {_percent(f.bet)} of the time instead of 50 %."
         ],
         "What else is published about these data?": [
             *_account(f), held, f"Composition: {f.composition}." if f.composition else "",
         ],
         "Who chose the settings, and could that leak?": [
-            _settings("Declared without looking at the data", f.settings),
+            _settings(f"Declared without looking at the data{_but(f)}", f.settings),
             _settings("Found in the data with a part of this budget, and covered by the guarantee", f.bought),
             _missing(f),
             _outside(f),
@@ -160,7 +166,7 @@ def _people(f: Facts) -> Paragraphs:
         [
             "What holds for people in general can be learned, and may be true of you, whether you took part or not. "
             "Those who computed the result have seen the data.",
-            f"About {f.outside:.1%} of the rows had values beyond what was expected; these were moved to the edge."
+            f"About {f.outside:.1%} of the rows had values beyond what was expected; these count less."
             if f.outside is not None
             else "",
         ],
@@ -191,6 +197,15 @@ def _failing(f: Facts) -> str:
 
 def _this(f: Facts) -> str:
     return f"one {f.unit}'s data" if f.unit != "row" else "one row"
+
+
+def _instead(f: Facts) -> str:
+    return "another one in its place" if f.relation == "replace-one" else "left out"
+
+
+def _but(f: Facts) -> str:
+    """Settings may follow from what was bought."""
+    return " but for what was bought" if f.bought else ""
 
 
 def _change(f: Facts) -> str:
@@ -241,7 +256,7 @@ def _outside(f: Facts) -> str:
     if f.outside is None:
         return ""
     return (
-        f"About {f.outside:.1%} of the rows reach beyond the bounds (a released number) and were moved to their edge."
+        f"About {f.outside:.1%} of the rows reach beyond the bounds (a released number); what lies beyond counts less."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import sys
+import zlib
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,6 @@ def _lines(path: Path, most: int | None = None) -> list[list[str]]:
             return list(islice(csv.reader(file, strict=True, skipinitialspace=True), most))
     except csv.Error:
         fault = f"{path.name} is not a CSV file: a quotation mark is not closed, or stands where none may."
-    except (EOFError, gzip.BadGzipFile):
+    except (EOFError, gzip.BadGzipFile, zlib.error):
         fault = f"{path.name} is not a complete gzip file."
     raise InputError(fault)  # outside the handler, whose context holds what was read

@@ -80,6 +80,10 @@ def score(
     rows, spending = question.open(X, y, task)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the model: one that depends on rows would be a leak
+        # A model that cannot answer at all says so here, about a row of zeros, which tells nothing.
+        told.said(
+            np.zeros((1, rows.n_features)), "predict" if scoring in ("accuracy", *_OF_NUMBERS) else "predict_proba"
+        )
         return SCORES[scoring](Scored(question, rows, spending, told))
 
 

@@ -26,10 +26,32 @@ class Told:
     y_range: tuple[float, float]
 
     def said(self, x: Array, method: str) -> Array:
-        """What a method of the model answers."""
-        names = getattr(self.model, "feature_names_in_", None)
+        """What a method of the model answers; None for a row that it refuses, as some do large numbers; see score.md."""
         with np.errstate(all="ignore"):
-            return np.asarray(getattr(self.model, method)(x if names is None else _frame(x, names)))
+            try:
+                return self._asked(x, method)
+            except Exception:  # about a value: nobody is told, and other rows stay in a block of the same size
+                odd = self._refused(x, method)
+                found = self._asked(np.where(odd[:, None], 0.0, x), method).astype(object)
+                found[odd] = None
+                return found
+
+    def _asked(self, x: Array, method: str) -> Array:
+        names = getattr(self.model, "feature_names_in_", None)
+        return np.asarray(getattr(self.model, method)(x if names is None else _frame(x, names)))
+
+    def _refused(self, x: Array, method: str) -> NDArray[np.bool_]:
+        """Which rows, by halves."""
+        try:
+            self._asked(x, method)
+        except Exception:
+            half = len(x) // 2
+            return (
+                np.append(self._refused(x[:half], method), self._refused(x[half:], method))
+                if half
+                else np.ones(1, bool)
+            )
+        return np.zeros(len(x), dtype=bool)
 
     def error(self, x: Array, y: Array) -> Array:
         """y - f(x), both within the public range; a prediction that is no number counts as 0."""

@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -167,7 +168,7 @@ class _Reader:
         if isinstance(node, ast.BoolOp):
             parts = [self._truth(value) for value in node.values]
             join = np.minimum if isinstance(node.op, ast.And) else np.maximum  # both pass NaN on
-            return lambda read: join.reduce([part(read) for part in parts])
+            return lambda read: reduce(join, [part(read) for part in parts])
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             inner = self._truth(node.operand)
             return lambda read: 1.0 - inner(read)
@@ -176,7 +177,7 @@ class _Reader:
         sides = [node.left, *node.comparators]
         pairs = zip(sides[:-1], node.ops, sides[1:], strict=True)
         links = [self._comparison(left, op, right) for left, op, right in pairs]
-        return lambda read: np.minimum.reduce([link(read) for link in links])
+        return lambda read: reduce(np.minimum, [link(read) for link in links])
 
     def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Callable[[Any], Any]:
         found = self._of_levels(left, op, right)

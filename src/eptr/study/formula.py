@@ -145,9 +145,8 @@ class _Right:
             return self._factor(parse(f"{function}({inside})", self.book), f"{function}({_spaced(inside)})")
         names: dict[str, str] = {}
         call = syntax(unquote(f"f({inside})", names))
-        assert isinstance(call, ast.Call)
         arguments = {"C": self._levels, "poly": self._polynomial, "s": self._smooth}.get(function)
-        if arguments is None:
+        if arguments is None or not isinstance(call, ast.Call):
             raise InputError(
                 f"{function}() is not among what a formula may hold: I, C, poly, s (study.smooth), {', '.join(FUNCTIONS)}."
             )

@@ -46,7 +46,7 @@ class Call:
         return self.ledger.receipt(entry)
 
     def check(self, cost: Cost, *, private: bool) -> None:
-        self.ledger.check(cost, private=private)
+        self.ledger.check(cost, private=private, call=self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +116,11 @@ class Journal:
     def left(self) -> float:
         """The share of the total mu^2 that nobody has spent."""
         return min(1.0, (self.ledger.remaining().mu / self.mu) ** 2)
+
+    @property
+    def gaussian(self) -> bool:
+        """Whether the total has a mu: whoever has charged this account, and whatever is still to come."""
+        return Spent.from_dict(self.ledger.history()[-1].totals).all_gaussian
 
     def affordable(self, share: float) -> float:
         """The share itself, or all that is left if only rounding is between them; an error if it is more."""

@@ -16,6 +16,7 @@ from ..errors import InputError
 from ..rows.arrow import open_arrow
 from ..rows.dask import DaskTable
 from ..rows.engine import Engine
+from ..rows.ingest import column_values
 from ..rows.labels import sorted_labels
 from ..rows.memory import MemoryRows
 from ..rows.spark import SparkTable
@@ -132,7 +133,7 @@ class Layout:
         column = plain_column(batch, name)
         if isinstance(kind, (Category, Flag)) and str(getattr(column, "type", "")) in ("string", "large_string"):
             found = column.dictionary_encode()  # each different text is read once
-            codes = self.book.read(name, [*found.dictionary.to_pylist(), None])
+            codes = self.book.read(name, [*column_values(found.dictionary), None])
             return codes[np.asarray(found.indices.fill_null(len(codes) - 1).to_numpy(zero_copy_only=False))]
         return self.book.read(name, column)
 

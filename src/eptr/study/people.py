@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from ..errors import InputError, no_column
 from ..rows.dask import DaskTable
 from ..rows.ingest import column_values, label
+from ..rows.ship import packed
 from ..rows.spark import SparkTable
 from .layout import KEPT, Frame, Pieces
 
@@ -42,21 +44,46 @@ def _first(identifiers: Any, rows_each: int) -> NDArray[np.float64]:
     return kept
 
 
+def _key(value: Any) -> str | None:
+    """An identifier as text: the same for all that read the same, whatever a cluster takes them for. proof: kept"""
+    found = label(value)
+    if isinstance(found, float) and not found.is_integer():
+        return repr(found)
+    return found if found is None or isinstance(found, str) else f"{int(found):x}"
+
+
 def _on_dask(frame: Any, person: str, rows_each: int) -> Any:
+    def placed(part: Any) -> Any:
+        keys = [crc32((_key(value) or "").encode()) for value in column_values(part[person])]
+        return part.assign(**{KEPT: np.array(keys, dtype=np.int64)})
+
     def marked(part: Any) -> Any:
         return part.assign(**{KEPT: _first(part[person], rows_each)})
 
-    together = frame.shuffle(on=person)  # all rows of a person in one partition
+    # All rows of a person in one partition, perhaps with those of others.
+    together = frame.map_partitions(placed, meta=placed(frame._meta)).shuffle(on=KEPT)
     return together.map_partitions(marked, meta=marked(frame._meta))
 
 
 def _on_spark(frame: Any, person: str, rows_each: int) -> Any:
+    from pyspark import cloudpickle
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    column = F.col("`" + person.replace("`", "``") + "`")
+    payload = packed(_key, cloudpickle)
+    known: list[Any] = []
+
+    def key(value: Any) -> Any:  # a function without names of ours, for executors that may lack them
+        import pickle
+
+        if not known:
+            known.append(pickle.loads(payload))
+        return known[0](value)
+
+    keyed = frame.withColumn(KEPT, F.udf(key, "string", useArrow=False)(F.col("`" + person.replace("`", "``") + "`")))
+    column = F.col(f"`{KEPT}`")
     place = F.row_number().over(Window.partitionBy(column).orderBy(F.monotonically_increasing_id()))
-    return frame.withColumn(KEPT, F.when(column.isNull(), 0.0).otherwise((place <= rows_each).cast("double")))
+    return keyed.withColumn(KEPT, F.when(column.isNull(), 0.0).otherwise((place <= rows_each).cast("double")))
 
 
 def _in_memory(data: Pieces) -> Frame:

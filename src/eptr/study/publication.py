@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,8 @@ class Publication:
             codebook=f"{len(settings['codebook']['columns'])} columns, declared before the first analysis",
             unit=unit,
             enforced=f"the first {each} rows of each {unit} count, by the column {person!r}" if person else "",
-            gaussian=True,  # accounting/filter.md: an account without mixing
+            bought=tuple(_ranges(self.journal)),
+            gaussian=self.journal.gaussian,
             mixing=0.0,
         )
 
@@ -70,6 +72,13 @@ class Publication:
         to = Path(path)
         to.write_text(self.page(), encoding="utf-8")
         return to
+
+
+def _ranges(journal: Journal) -> Iterator[tuple[str, str]]:
+    """Those that were not declared, and what they were found to be."""
+    for text, content in journal.delivered():
+        if "value" in content:
+            yield f"range of {text.removeprefix('range ')}", json.dumps(restored(content))
 
 
 def _single(text: str, result: Any) -> Iterator[tuple[str, Any]]:
