@@ -59,9 +59,7 @@ def test_the_linters_before_a_commit_are_those_of_the_suite():
 
 @pytest.mark.slow
 def test_the_wheel_holds_the_package_its_types_and_its_proofs(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "build", "--outdir", tmp_path, ROOT], capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-m", "build", "--outdir", tmp_path, ROOT], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     (wheel,) = tmp_path.glob("*.whl")
     inside = set(zipfile.ZipFile(wheel).namelist())
