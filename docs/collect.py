@@ -19,6 +19,7 @@ from pathlib import Path
 
 from formulas import stepped, typeset
 from links import PROJECT, ROOT
+from parameters import complete
 
 SOURCE = ROOT / "src" / "eptr"
 FOLDERS = ("proofs", "reference", "gallery", "project")
@@ -133,8 +134,10 @@ def members(thing: type) -> list[tuple[str, str]]:
     return found
 
 
-def described(lines: list[str]) -> None:
-    """A docstring, in place: bars are bars, and pages that it names are links."""
+def described(thing: object, lines: list[str]) -> None:
+    """A docstring, in place: complete, bars are bars, and pages that it names are links."""
+    if callable(thing) and lines and any(thing is found for _, _, found in public()):
+        lines[:] = complete(thing, "\n".join(lines)).split("\n")
     for i, line in enumerate(lines):
         parts = line.split("``")
         parts[::2] = [
@@ -252,7 +255,7 @@ def gallery(folder: Path):
     entries = []
     for path in sorted((ROOT / "examples").glob("*.py")):
         words = ast.get_docstring(ast.parse(path.read_text())) or path.stem
-        title, _, more = words.partition(": ")
+        title, more = re.split(r"(?<=\?) |: ", words, maxsplit=1)
         plt.close("all")
         out = io.StringIO()
         with contextlib.redirect_stdout(out), warnings.catch_warnings():

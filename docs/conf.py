@@ -50,5 +50,8 @@ def setup(app):
     """Write the collected pages before Sphinx looks for pages, and lead every link to a page of the site."""
     app.connect("config-inited", lambda app, config: collect.write(HERE))
     app.connect("source-read", lambda app, name, source: source.__setitem__(0, links.linked(source[0], name)))
-    app.connect("autodoc-process-docstring", lambda app, what, name, thing, options, lines: collect.described(lines))
+    # Before numpydoc reads it.
+    app.connect(
+        "autodoc-process-docstring", lambda app, a, b, thing, c, text: collect.described(thing, text), priority=100
+    )
     return {"parallel_read_safe": True}

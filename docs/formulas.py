@@ -27,7 +27,7 @@ SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠", "->": "→"}
 
 def symbols(text: str) -> str:
     """Greek letters and signs of one character."""
-    text = re.sub(r"(?<![\w-])(" + "|".join(GREEK) + r")(?![A-Za-z-])", lambda m: GREEK[m[1]], text)
+    text = re.sub(r"(?<!\w)(?<![A-Za-z]-)(" + "|".join(GREEK) + r")(?![A-Za-z])", lambda m: GREEK[m[1]], text)
     text = re.sub(r"\bsqrt(?: (?=\w)|(?=\())", "√", text)
     return re.sub("|".join(SIGNS), lambda m: SIGNS[m[0]], text)
 

@@ -49,7 +49,7 @@ def linked(text: str, page: str) -> str:
         if picture:
             return f"![{words}]({relpath(path, join('docs', here))})"
         found = page_of(path)
-        if found is None and (ROOT / "docs" / normpath(join(here, target))).exists():
+        if found is None and path.startswith("docs/") and (ROOT / path).exists():
             return match[0]  # one collected page to another
         return f"[{words}]({relpath(found, here or '.')}.md{anchor or ''})" if found else words
 
