@@ -60,6 +60,7 @@ bench: $(VENV)/.installed
 bench-accuracy: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.life accuracy $(if $(QUICK),--quick)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.accuracy $(if $(QUICK),--quick)
+	$(BIN)/python -m benchmarks.pictures
 
 bench-coverage: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.life coverage $(if $(QUICK),--quick)
@@ -127,6 +128,10 @@ peers: $(VENV)/.installed
 reproduction: $(VENV)/.installed
 	$(BIN)/eptr reproduce all --out results/reproduction
 	$(BIN)/python -m benchmarks.reproduction
+
+# All of the above in sequence, with versions and times (results/versions.csv); hours. ONLY="compare peers" runs some.
+results: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.everything $(ONLY)
 
 choose-defaults: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.choose_defaults

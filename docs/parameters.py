@@ -51,7 +51,9 @@ def described(doc: str) -> set[str]:
 
 def wanted(thing: Any) -> list[str]:
     """The parameters that somebody may pass, in order."""
-    names = []
+    names: list[str] = []
+    if isinstance(thing, type) and issubclass(thing, Exception):
+        return names
     for name, parameter in inspect.signature(thing).parameters.items():
         shared = name == "shared" and parameter.kind is parameter.VAR_KEYWORD
         names += KEYWORDS if shared else [name]

@@ -68,3 +68,26 @@ def test_the_wheel_holds_the_package_its_types_and_its_proofs(tmp_path):
     assert {str(p.relative_to(source)) for p in wanted} - inside == set()
     assert {p.split("/")[0] for p in inside} == {"eptr", f"eptr-{eptr.__version__}.dist-info"}
     assert any(p.endswith("licenses/NOTICE") for p in inside)
+
+
+def test_one_command_makes_every_table_and_the_list_names_them():
+    from benchmarks.everything import APART, TARGETS
+
+    rules = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    assert {*TARGETS, *APART} - rules == set()
+    assert {rule for rule in rules if rule.startswith("bench")} - {*TARGETS, *APART} == set()
+    named = re.findall(r"`([\w*]+\.csv)`", (ROOT / "results" / "README.md").read_text())
+    shown = {path.name for pattern in named for path in (ROOT / "results").glob(pattern)}
+    assert {path.name for path in (ROOT / "results").glob("*.csv")} - shown == set()
+
+
+def test_a_stamp_replaces_the_older_one(tmp_path, monkeypatch):
+    from benchmarks import everything
+
+    monkeypatch.setattr(everything, "RESULTS", tmp_path)
+    for seconds, code in ((3.0, 1), (4.0, 0)):
+        everything.stamp("compare", seconds, code)
+    everything.stamp("bench", 1.0, 0)
+    lines = (tmp_path / "versions.csv").read_text().splitlines()
+    assert [line.split(",")[0] for line in lines] == ["command", "bench", "compare"]
+    assert lines[2].split(",")[2:4] == ["4", "0"]
