@@ -32,6 +32,7 @@ html_title = f"eptr {version}"
 html_static_path = ["static"]
 html_css_files = ["eptr.css"]
 html_copy_source = html_show_sourcelink = False
+html_show_search_summary = False  # summaries are fetched, which a browser refuses to pages that are files
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "eptr"},

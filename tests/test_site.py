@@ -190,8 +190,9 @@ def test_a_newcomer_is_one_click_away(site, question):
 def test_a_browser_loads_pages_and_finds_words(site):
     for name in ("index.html", "proofs/privacy/ladder.html", "reference/eptr.LinearRegression.html"):
         _, console = _run(site / name, "--dump-dom")
-        assert console == []
+        assert [line for line in console if "[PST]" not in line] == []  # the theme says what it did
     address = (site / "search.html").as_uri() + "?q=clipping"
     page = type("Page", (), {"as_uri": lambda self: address})()
-    dom, _ = _run(page, "--dump-dom", "--virtual-time-budget=20000")
+    dom, console = _run(page, "--dump-dom", "--virtual-time-budget=20000")
+    assert [line for line in console if "[PST]" not in line] == []
     assert re.search(r"class=\"search-summary\"[^>]*>[^<]*\d+", dom), "the search found nothing"
