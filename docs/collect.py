@@ -226,8 +226,8 @@ def errors() -> str:
     lines = [
         "# Error messages",
         "",
-        "Each message names the argument and the fix; none holds a value of a row. Words in braces are filled in. Search this "
-        "page for a few words of yours.",
+        "Each message names the argument and the fix; none holds a value of a row. Words in braces are filled in; a few "
+        "messages that are put together from parts are not in the list. Search this page for some words of yours.",
         "",
     ]
     found = messages()
