@@ -17,7 +17,13 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-TESTS = ("privacy/test_gaussian.py", "accounting/test_budget.py", "stats/test_counts.py", "test_codebook.py", "test_adapter.py")
+TESTS = (
+    "privacy/test_gaussian.py",
+    "accounting/test_budget.py",
+    "stats/test_counts.py",
+    "test_codebook.py",
+    "test_adapter.py",
+)
 TOOLS = ("hypothesis", "jsonschema", "mpmath", "mypy", "polars", "psutil", "pytest", "pyyaml")
 
 
