@@ -4,13 +4,14 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 WORKERS ?= 2
 CONSTRAINTS ?=
+EXTRAS ?= all,dev,docs
 
-.PHONY: demo test test-fast test-oldest lint types clean
+.PHONY: demo test test-fast test-oldest test-wheel dist docs docs-serve lint types results clean
 .PHONY: reproduction peers compare soak mutants bench bench-accuracy bench-coverage bench-logistic bench-stats bench-suite bench-quantiles bench-smooth bench-speed bench-sensitivity bench-gpu bench-real bench-scale bench-study choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),-c $(CONSTRAINTS)) -e ".[all,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),-c $(CONSTRAINTS)) -e ".[$(EXTRAS)]"
 	touch $@
 
 demo: $(VENV)/.installed
@@ -24,8 +25,26 @@ test-fast: $(VENV)/.installed
 
 # The oldest supported dependencies, in an environment of their own.
 test-oldest:
-	$(MAKE) VENV=.venv-oldest CONSTRAINTS=constraints/oldest.txt .venv-oldest/.installed
+	$(MAKE) VENV=.venv-oldest EXTRAS=all,dev CONSTRAINTS=constraints/oldest.txt .venv-oldest/.installed
 	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(WORKERS) --dist loadgroup -q -m "not slow"
+
+# Wheel and source archive, as they would be published.
+dist: $(VENV)/.installed
+	rm -rf dist build/lib
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
+
+# The wheel in an empty environment: the README's first example, then extras, types of user code and some tests.
+test-wheel: dist
+	$(BIN)/python -m tests.wheel dist/*.whl
+
+# The site, offline: nothing is fetched while it is built or read; a warning is an error.
+docs: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees docs build/site
+	@echo "build/site/index.html"
+
+docs-serve: docs
+	$(BIN)/python -m http.server --directory build/site --bind 127.0.0.1 8000
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -41,6 +60,7 @@ bench: $(VENV)/.installed
 bench-accuracy: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.life accuracy $(if $(QUICK),--quick)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.accuracy $(if $(QUICK),--quick)
+	$(BIN)/python -m benchmarks.pictures
 
 bench-coverage: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.life coverage $(if $(QUICK),--quick)
@@ -108,6 +128,10 @@ peers: $(VENV)/.installed
 reproduction: $(VENV)/.installed
 	$(BIN)/eptr reproduce all --out results/reproduction
 	$(BIN)/python -m benchmarks.reproduction
+
+# All of the above in sequence, with versions and times (results/versions.csv); hours. ONLY="compare peers" runs some.
+results: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.everything $(ONLY)
 
 choose-defaults: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.choose_defaults

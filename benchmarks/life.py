@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import eptr
+from eptr.demo import robust
 from eptr.rivals import DPGD, AdaSSP, BoostedAdaSSP
 
 from .accuracy import _quiet, our_forms, parallel
@@ -203,19 +204,6 @@ def rival(name, setting, epsilon, seed, X, y):
     model.fit((X - location) / scale, y)
     slopes = model.coef_ / scale
     return np.append(slopes, model.intercept_ - slopes @ location)
-
-
-def robust(X, y):
-    """Ordinary least squares, intercept last, and HC1 standard errors; solved in scaled columns."""
-    centre, scale = X.mean(axis=0), X.std(axis=0)
-    wide = np.column_stack([(X - centre) / scale, np.ones(len(X))])
-    inverse = np.linalg.inv(wide.T @ wide)
-    beta = inverse @ (wide.T @ y)
-    score = wide * (y - wide @ beta)[:, None]
-    covariance = inverse @ (score.T @ score) @ inverse * len(X) / (len(X) - wide.shape[1])
-    back = np.diag(np.append(1 / scale, 1.0))
-    back[-1, :-1] = -centre / scale
-    return back @ beta, np.sqrt(np.diag(back @ covariance @ back.T))
 
 
 def one_run(place, n, epsilon, seed, rivals=RIVALS):

@@ -16,6 +16,11 @@ EVERY = [*OURS, *RIVALS]
 def from_json(text: str) -> Any:
     """The estimator that ``to_json`` wrote; it predicts, and can be fitted again.
 
+    Parameters
+    ----------
+    text : str
+        The JSON.
+
     Examples
     --------
     >>> import numpy as np, eptr

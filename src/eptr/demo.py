@@ -1,7 +1,8 @@
-"""The point in one minute: private estimates next to the non-private ones, as a table and a figure.
+"""The point in one minute: how far a private regression lies from the one that everybody runs, on rows that look like life.
 
-``python -m eptr.demo`` fits three models on simulated data at several epsilons with the published algorithm ("paper"),
-the sharpest test ("tight") and the refined strategy, and writes demo.png and demo.csv.
+``eptr demo`` fits least squares to simulated outcomes (skewed, mostly zero, yes or no, counts) with our default and with
+three published methods, all at one guarantee, and writes demo.png and demo.csv. The unit is the standard error that
+ordinary least squares has on the same rows: below 1 a distance is lost in the sampling error, above it is another answer.
 """
 
 from __future__ import annotations
@@ -9,132 +10,120 @@ from __future__ import annotations
 import csv
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import EptrWarning
-from .estimators.bayes import BayesClassifier
-from .estimators.kernel import KernelRegressor
 from .estimators.linear import LinearRegression
+from .rivals import DPGD, AdaSSP, BoostedAdaSSP
 
-EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
-METHODS = ("non-private", "paper", "tight", "refined")
-DELTA = 0.01
-Result = dict[str, float]
+Array = NDArray[np.float64]
+Table = dict[str, dict[str, float]]
 
-
-def regression(epsilon: float, seed: int) -> Result:
-    """Squared error of the coefficients, n = 8000, p = 5."""
-    rng = np.random.default_rng([seed, 1])
-    theta = 1 / np.arange(1, 6)
-    theta /= np.linalg.norm(theta)
-    X = rng.normal(size=(8000, 5))
-    y = X @ theta + rng.normal(size=8000)
-    result = {"non-private": float(np.sum((np.linalg.lstsq(X, y, rcond=None)[0] - theta) ** 2))}
-    for s in METHODS[1:]:
-        model = LinearRegression(epsilon, DELTA, 4.0, 4.0, fit_intercept=False, strategy=s, random_state=seed)
-        result[s] = float(np.sum((model.fit(X, y).coef_ - theta) ** 2))
-    return result
-
-
-def classification(epsilon: float, seed: int) -> Result:
-    """Balanced error, n = 5000, three classes with shares .75, .15, .10."""
-    rng = np.random.default_rng([seed, 2])
-    centres = 3 * np.eye(10)[:3]
-    y = rng.choice(3, p=[0.75, 0.15, 0.10], size=5000)
-    X = rng.normal(size=(5000, 10)) + centres[y]
-    truth = np.repeat(np.arange(3), 3000)
-    test = rng.normal(size=(9000, 10)) + centres[truth]
-
-    def error(predicted: Any) -> float:
-        return float(np.mean([np.mean(predicted[truth == k] != k) for k in range(3)]))
-
-    means, share = np.array([X[y == k].mean(axis=0) for k in range(3)]), np.bincount(y) / len(y)
-    result = {"non-private": error(np.argmax(test @ means.T - 0.5 * (means**2).sum(axis=1) + np.log(share), axis=1))}
-    for s in METHODS[1:]:
-        model = BayesClassifier(epsilon, DELTA, 8.0, c0=0.04, strategy=s, fallback="paper", random_state=seed)
-        result[s] = error(model.fit(X, y).predict(test))
-    return result
-
-
-def smoothing(epsilon: float, seed: int) -> Result:
-    """Mean squared error over 20 points of [0, 1] under one total budget, n = 2000."""
-    rng = np.random.default_rng([seed, 3])
-
-    def curve(x: Any) -> Any:
-        return np.sin(2 * np.pi * x) + 0.5 * np.cos(4 * np.pi * x)
-
-    X = rng.uniform(size=(2000, 1))
-    y = curve(X[:, 0]) + 0.2 * rng.normal(size=2000)
-    h, points = 0.2 * 2000**-0.2, np.linspace(0, 1, 20)[:, None]
-    weights = np.exp(-0.5 * ((points - X.T) / h) ** 2)
-    truth = curve(points[:, 0])
-    result = {"non-private": float(np.mean((weights @ y / weights.sum(axis=1) - truth) ** 2))}
-    for s in METHODS[1:]:
-        model = KernelRegressor(
-            epsilon, DELTA, (0, 1), y_bound=2.0, bandwidth=h, c0=0.4, queries=points, strategy=s, random_state=seed
-        )
-        result[s] = float(np.mean((model.fit(X, y).predict(points) - truth) ** 2))
-    return result
-
-
-TASKS: dict[str, tuple[Callable[[float, int], Result], str]] = {
-    "least squares": (regression, "squared error"),
-    "Bayes classifier": (classification, "balanced error"),
-    "kernel regression": (smoothing, "mean squared error, 20 points"),
+EPSILON, DELTA, ROWS = 1.0, 1e-6, 30_000
+SLOPES = np.array([0.5, -0.3, 0.2])
+# What y is, given x'b, and a bound on |y| that a careful user would know.
+OUTCOMES: dict[str, tuple[Callable[[np.random.Generator, Array], Array], float]] = {
+    "normal errors": (lambda rng, eta: 1 + eta + rng.normal(size=len(eta)), 6.0),
+    "yes or no, one in ten": (lambda rng, eta: (rng.uniform(size=len(eta)) < 1 / (1 + np.exp(2.35 - eta))) * 1.0, 1.0),
+    "counts, mean .3": (lambda rng, eta: rng.poisson(0.3 * np.exp(eta)) * 1.0, 7.0),
+    "incomes (lognormal)": (lambda rng, eta: np.exp(eta + 0.8 * rng.normal(size=len(eta))), 40.0),
+    "spending, 92 % zeros": (lambda rng, eta: _spending(rng, eta), 25.0),
 }
-Table = dict[tuple[str, float], Result]
+METHODS = {  # name: colour, marker, label; colours that everybody can tell apart
+    "default": ("#009E73", "o", "eptr"),
+    "clipped descent": ("#CC79A7", "D", "clipped gradient descent"),
+    "BoostedAdaSSP": ("#0072B2", "^", "BoostedAdaSSP"),
+    "AdaSSP": ("#D55E00", "s", "AdaSSP"),
+}
 
 
-def run(replications: int = 12, epsilons: tuple[float, ...] = EPSILONS) -> Table:
-    """Mean errors by (task, epsilon) and method, with a progress bar on standard error."""
+def _spending(rng: np.random.Generator, eta: Array) -> Array:
+    amount = np.exp(0.5 + 0.5 * eta + 0.7 * rng.normal(size=len(eta)))
+    return np.asarray(amount * (rng.uniform(size=len(eta)) < 1 / (1 + np.exp(2.6 - eta))))
+
+
+def robust(X: Array, y: Array) -> tuple[Array, Array]:
+    """Ordinary least squares, intercept last, and HC1 standard errors; solved in scaled columns."""
+    centre, scale = X.mean(axis=0), X.std(axis=0)
+    wide = np.column_stack([(X - centre) / scale, np.ones(len(X))])
+    inverse = np.linalg.inv(wide.T @ wide)
+    beta = inverse @ (wide.T @ y)
+    score = wide * (y - wide @ beta)[:, None]
+    covariance = inverse @ (score.T @ score) @ inverse * len(X) / (len(X) - wide.shape[1])
+    back = np.diag(np.append(1 / scale, 1.0))
+    back[-1, :-1] = -centre / scale
+    return back @ beta, np.sqrt(np.diag(back @ covariance @ back.T))
+
+
+def fits(X: Array, y: Array, y_bound: float, seed: int) -> dict[str, Array]:
+    """Slopes and intercept by method: the same rows, bounds and guarantee."""
+    p = X.shape[1]
+    x_bound = 1.5 * np.sqrt(p)
+    given = (EPSILON, DELTA, x_bound, y_bound)
+    # Descent is clipped where residuals of a third of the bound, on columns of unit size, rarely are.
+    descent: dict[str, Any] = {"steps": 14, "step_size": 0.65, "clip": 0.5 * y_bound * np.sqrt(p + 1)}
+    models = {
+        "default": LinearRegression(*given, random_state=seed),
+        "clipped descent": DPGD(*given, form="clipped", random_state=seed, **descent),
+        "BoostedAdaSSP": BoostedAdaSSP(*given, random_state=seed),
+        "AdaSSP": AdaSSP(*given, random_state=seed),
+    }
+    return {name: np.append(m.fit(X, y).coef_, m.intercept_) for name, m in models.items()}
+
+
+def run(replications: int = 12, rows: int = ROWS) -> Table:
+    """Distance from least squares by outcome and method: root mean square over coefficients and replications."""
     table: Table = {}
-    total, done = len(TASKS) * len(epsilons) * replications, 0
-    for name, (task, _) in TASKS.items():
-        for epsilon in epsilons:
-            runs = []
-            for seed in range(replications):
-                runs.append(task(epsilon, seed))
-                done += 1
-                if sys.stderr.isatty():
-                    bar = "█" * (30 * done // total)
-                    print(f"\r{bar:<30} {done}/{total} runs, {name:<18}", end="", file=sys.stderr, flush=True)
-            table[name, epsilon] = {m: float(np.mean([r[m] for r in runs])) for m in METHODS}
-        if not sys.stderr.isatty():
-            print(f"{name}: done", file=sys.stderr)
+    for outcome, (draw_y, y_bound) in OUTCOMES.items():
+        squares: dict[str, list[float]] = {name: [] for name in METHODS}
+        for seed in range(replications):
+            rng = np.random.default_rng([seed, *outcome.encode()])
+            X = rng.normal(size=(rows, len(SLOPES)))
+            y = draw_y(rng, X @ SLOPES)
+            beta, errors = robust(X, y)
+            for name, found in fits(X, y, y_bound, seed).items():
+                squares[name].append(float(np.mean(((found - beta) / errors) ** 2)))
+        table[outcome] = {name: float(np.sqrt(np.mean(values))) for name, values in squares.items()}
+        print(f"{outcome}: done", file=sys.stderr, flush=True)
     return table
 
 
-def draw(table: Table, path: str) -> None:
-    """Three panels, error against epsilon, colours readable by everybody."""
+def draw(table: Mapping[str, Mapping[str, float]], path: str, far: float = 60.0, **save: Any) -> None:
+    """One line for each outcome, one mark for each method; what lies beyond ``far`` stands at the edge with its number."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    style = {
-        "paper": ("#D55E00", "s", "published ePTR"),
-        "tight": ("#0072B2", "^", "tight test"),
-        "refined": ("#009E73", "o", "refined (default)"),
-    }
-    figure, axes = plt.subplots(1, len(TASKS), figsize=(12, 3.8), layout="constrained")
-    for axis, (name, (_, measure)) in zip(axes, TASKS.items(), strict=True):
-        epsilons = sorted(e for n, e in table if n == name)
-        base = [table[name, e]["non-private"] for e in epsilons]
-        axis.plot(epsilons, base, "--", color="black", label="non-private", zorder=5)
-        for method, (colour, marker, label) in style.items():
-            axis.plot(epsilons, [table[name, e][method] for e in epsilons], marker=marker, color=colour, label=label)
-        # Error rates live on a linear scale, squared errors on a logarithmic one.
-        scale = "linear" if measure == "balanced error" else "log"
-        axis.set(xscale="log", yscale=scale, title=name, xlabel="epsilon (privacy budget)", ylabel=measure)
-        axis.set_xticks(epsilons, [f"{e:g}" for e in epsilons])
-        axis.minorticks_off()
-        axis.grid(alpha=0.3)
-    axes[0].legend(frameon=False)
-    figure.suptitle(f"Error of private estimates, delta = {DELTA:g} (lower is better)")
-    figure.savefig(path, dpi=130)
+    figure, axis = plt.subplots(figsize=(9, 1.6 + 0.33 * len(table)), layout="constrained")
+    axis.axvspan(0.01, 1, color="#009E73", alpha=0.08, lw=0)
+    for place, distances in enumerate(table.values()):
+        axis.plot([min(distances.values()), min(max(distances.values()), far)], [place] * 2, color="0.85", zorder=1)
+        for name, (colour, marker, _) in METHODS.items():
+            size, height = (8, 4) if name == "default" else (6, 3)
+            axis.plot(min(distances[name], far), place, marker, color=colour, ms=size, zorder=height)
+            if distances[name] > far:
+                axis.annotate(
+                    f"{distances[name]:.2g} →".replace("e+0", "e"), (far * 1.12, place), va="center", fontsize=8
+                )
+    for name, (colour, marker, label) in METHODS.items():
+        axis.plot([], [], marker, color=colour, ms=8 if name == "default" else 6, label=label)
+    axis.set(xscale="log", xlim=(0.3, far * (2 if any(max(d.values()) > far for d in table.values()) else 1)))
+    axis.set(xlabel="distance from the non-private answer, in its standard errors (left is better)")
+    ticks = [t for t in (0.3, 0.5, 1, 2, 5, 10, 20, 50) if t <= far]
+    axis.set_xticks(ticks, [f"{t:g}" for t in ticks])
+    axis.set_yticks(range(len(table)), list(table))
+    axis.set_ylim(len(table) - 0.4, -0.6)
+    axis.minorticks_off()
+    axis.grid(axis="x", alpha=0.3)
+    axis.spines[["top", "right", "left"]].set_visible(False)
+    axis.tick_params(axis="y", length=0)
+    figure.legend(loc="outside upper center", ncols=len(METHODS), frameon=False)
+    figure.savefig(path, dpi=130, **save)
     plt.close(figure)
 
 
@@ -142,20 +131,17 @@ def main() -> None:
     """Run, print, save."""
     warnings.simplefilter("ignore", EptrWarning)
     table = run()
-    header = ["task", "epsilon", *METHODS, "refined / non-private", "paper / refined"]
-    print(f"{header[0]:<18}{header[1]:>8}" + "".join(f"{h:>14}" for h in METHODS) + f"{header[-2]:>24}{header[-1]:>18}")
+    print(
+        f"Distance from ordinary least squares in its standard errors: {ROWS:,} rows, ({EPSILON:g}, {DELTA:g})-private\n"
+    )
+    print(f"{'outcome':<24}" + "".join(f"{name:>18}" for name in METHODS))
     with open("demo.csv", "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        for (name, epsilon), means in table.items():
-            ratios = means["refined"] / means["non-private"], means["paper"] / means["refined"]
-            writer.writerow([name, epsilon, *(means[m] for m in METHODS), *ratios])
-            print(
-                f"{name:<18}{epsilon:>8g}"
-                + "".join(f"{means[m]:>14.4g}" for m in METHODS)
-                + f"{ratios[0]:>24.2f}{ratios[1]:>18.1f}"
-            )
-    draw(table, "demo.png")
+        writer.writerow(["outcome", *METHODS])
+        for outcome, distances in table.items():
+            writer.writerow([outcome, *distances.values()])
+            print(f"{outcome:<24}" + "".join(f"{distances[name]:>18.2f}" for name in METHODS))
+    draw(table, "demo.png", far=20.0)
     print("\nFigure: demo.png    Numbers: demo.csv    (simulated rows, seeded: reproducible, hence not private)")
 
 

@@ -58,8 +58,9 @@ def registry_yaml(
     product : str
         One of the registry's types of data products.
     sector, sources, notes : str
-    release_type, data_source_type, access_type, actors, post_processing, justification : str
-        Of the registry's tiers 2 and 3; without them the entry has a lower tier.
+    **more : str
+        release_type, data_source_type, access_type, actors, post_processing, justification:
+        of the registry's tiers 2 and 3; without them the entry has a lower tier.
 
     Examples
     --------

@@ -178,7 +178,13 @@ class Codebook:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The content of a TOML file, or a sentence."""
+    """The content of a TOML file, or a sentence.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
     if not path.exists():
         raise InputError(f"{path} does not exist; `eptr codebook draft` writes one: [columns.NAME] low = 0, high = 1.")
     try:
@@ -188,7 +194,15 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def described(where: str, facts: Any) -> Kind:
-    """A column as a file describes it; min and max are other names of low and high."""
+    """A column as a file describes it; min and max are other names of low and high.
+
+    Parameters
+    ----------
+    where : str
+        Its name, for messages.
+    facts : dict
+        What the file says of it.
+    """
     if not isinstance(facts, Mapping):
         raise InputError(f"{where} must have low and high (or min and max), levels, or a kind.")
     facts = {{"min": "low", "max": "high"}.get(key, key): value for key, value in facts.items()}

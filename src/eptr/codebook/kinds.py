@@ -45,7 +45,13 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Blank(Kind):
-    """A column of a draft that a person has still to describe."""
+    """A column of a draft that a person has still to describe.
+
+    Parameters
+    ----------
+    question : str
+        What to ask that person.
+    """
 
     kind = "blank"
     question: str = ASK_KIND
@@ -114,7 +120,13 @@ class Number(Kind):
 
 @dataclass(frozen=True, slots=True)
 class Flag(Kind):
-    """Yes or no; 1 and 0 in formulas. ``yes`` and ``no`` are how they are written, beside True, 1, False and 0 by default."""
+    """Yes or no; 1 and 0 in formulas.
+
+    Parameters
+    ----------
+    yes, no : bool, number or str
+        How they are written; True, 1, False and 0 if nothing is said.
+    """
 
     kind = "flag"
     numeric = True
@@ -136,7 +148,13 @@ class Flag(Kind):
 
 @dataclass(frozen=True, slots=True)
 class Date(Kind):
-    """A day between ``low`` and ``high``, as ISO text or a date; in formulas the days since 1970-01-01."""
+    """A day; in formulas the days since 1970-01-01.
+
+    Parameters
+    ----------
+    low, high : str or date
+        The range, as ISO text or dates; days beyond are moved to the edge.
+    """
 
     kind = "date"
     numeric = True

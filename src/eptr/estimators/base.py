@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +91,7 @@ class PrivateEstimator(_Declared):
     _target: ClassVar[Target] = "numbers"
     _fitted: ClassVar[type[Fitted]] = Fitted
 
-    def fit(self, X: Any, y: Any = None, **unsupported: Any) -> Any:
+    def fit(self, X: Any, y: Any = None, **unsupported: Any) -> Self:
         """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table.
 
         A table is a data frame, a Parquet path, or what Arrow, Dask or Spark have: docs/scale.md.

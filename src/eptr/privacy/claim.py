@@ -131,7 +131,31 @@ def _pairs(content: Any) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Release:
-    """What may be published: the noisy value or "no reply", and the guarantee it carries."""
+    """What may be published: the noisy value or "no reply", and the guarantee it carries.
+
+    Attributes
+    ----------
+    replied : bool
+        Whether there is a value; False is "no reply".
+    value : array or None
+        The released numbers.
+    noise_scale : float
+        Standard deviation of the noise on each of them.
+    epsilon, delta : float
+        The guarantee.
+    private : bool
+        False if a seed was given, or a published form does not keep its claim.
+    strategy : str
+        How it was made.
+    cost : Cost
+        What a ledger charges: a mechanism and its parameters.
+    neighbours : str
+        What is hidden: one row replaced ("replace-one") or dropped ("zero-out").
+    rows_per_person : int
+        So many rows of one person are protected together.
+    record : Record
+        What was drawn, fixed, bought and charged; ``eptr verify`` recomputes it.
+    """
 
     replied: bool
     value: Any

@@ -76,7 +76,10 @@ def delta_on_grid(e: NDArray[np.float64], mu: float) -> NDArray[np.float64]:
 def gaussian_epsilon(*, delta: float, mu: float) -> float:
     """Smallest epsilon >= 0 for which a mu-GDP release is (epsilon, delta)-DP, rounded up.
 
-    By keyword only: a delta and a mu that change places would both be valid numbers, and the answer wrong.
+    Parameters
+    ----------
+    delta, mu : float
+        By keyword only: if they change places both would be valid numbers, and the answer wrong.
 
     Examples
     --------

@@ -46,10 +46,13 @@ class BayesClassifier(MeansClassifier):
         discriminant analysis, whose covariance within classes is estimated inside the budget ("refined" only). Nearly collinear
         columns cost accuracy: docs/strategies.md.
     x_range : pair, list of pairs or dict of pairs by name, optional
-        Public ranges of raw columns, instead of ``x_bound`` (covariance="shared" only), as in :class:`eptr.LinearRegression`.
-    neighbours, rows_per_person, fallback, invalid, ledger, random_state
-        As in :class:`eptr.LinearRegression`. ``fallback="paper"`` draws the published no-reply answer, a random
-        prior and random means; None is a uniform prior with all means zero.
+        Public ranges of raw columns, instead of ``x_bound`` (covariance="shared" only): one for all, one for each in
+        order, or by name.
+    fallback : None or "paper"
+        After "no reply": None is a uniform prior with all means zero, "paper" draws the published answer, a random prior
+        and random means.
+    neighbours, rows_per_person, invalid, ledger, random_state
+        As in :class:`eptr.LinearRegression`.
 
     Attributes
     ----------

@@ -56,9 +56,10 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         "tight" and "paper": split (epsilon, delta) over the queries, or spend it at every one; the Release shows the sum.
     strategy : {"refined", "tight", "paper"}
         "refined" releases the whole function at once: predictions anywhere cost nothing more.
-    neighbours, rows_per_person, fallback, invalid, ledger, random_state
-        As in :class:`eptr.LinearRegression`. The fallback of an unanswered query is the middle of the range;
-        ``fallback="paper"`` draws it uniformly from the range.
+    fallback : None or "paper"
+        The answer to a query without a reply: None is the middle of the range, "paper" draws it uniformly from the range.
+    neighbours, rows_per_person, invalid, ledger, random_state
+        As in :class:`eptr.LinearRegression`.
 
     Examples
     --------
