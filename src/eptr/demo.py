@@ -26,7 +26,7 @@ Table = dict[str, dict[str, float]]
 EPSILON, DELTA, ROWS = 1.0, 1e-6, 30_000
 SLOPES = np.array([0.5, -0.3, 0.2])
 # What y is, given x'b, and a bound on |y| that a careful user would know.
-OUTCOMES: dict[str, tuple[Callable[[np.random.Generator, Array], Array], float]] = {
+OUTCOMES: dict[str, tuple[Callable[[np.random.Generator, Array], Any], float]] = {
     "normal errors": (lambda rng, eta: 1 + eta + rng.normal(size=len(eta)), 6.0),
     "yes or no, one in ten": (lambda rng, eta: (rng.uniform(size=len(eta)) < 1 / (1 + np.exp(2.35 - eta))) * 1.0, 1.0),
     "counts, mean .3": (lambda rng, eta: rng.poisson(0.3 * np.exp(eta)) * 1.0, 7.0),
