@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import pytest
 from hypothesis import settings
 
 settings.register_profile("eptr", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("eptr")
+
+
+def lacking():
+    """What this machine does not have, and what is therefore not tested."""
+    from .accounting import postgres
+    from .browser import browser
+
+    needed = {
+        "Java (Spark)": shutil.which("java") or os.environ.get("JAVA_HOME"),
+        "PostgreSQL (ledgers of a team)": postgres.available(),
+        "Chromium (reports, the site)": browser(),
+        "EPTR_DATA_HOME (real data)": os.environ.get("EPTR_DATA_HOME"),
+    }
+    return [what for what, found in needed.items() if not found]
+
+
+def pytest_sessionstart(session):
+    """One line before the tests: what will be skipped."""
+    writer = session.config.pluginmanager.get_plugin("terminalreporter")
+    if writer and not hasattr(session.config, "workerinput") and (missing := lacking()):
+        writer.write_line(f"skipped for want of: {', '.join(missing)}")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -91,3 +91,12 @@ def test_a_stamp_replaces_the_older_one(tmp_path, monkeypatch):
     lines = (tmp_path / "versions.csv").read_text().splitlines()
     assert [line.split(",")[0] for line in lines] == ["command", "bench", "compare"]
     assert lines[2].split(",")[2:4] == ["4", "0"]
+
+
+def test_what_a_machine_lacks_is_named(monkeypatch):
+    from .conftest import lacking
+
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.delenv("EPTR_DATA_HOME", raising=False)
+    assert {"Java (Spark)", "Chromium (reports, the site)", "EPTR_DATA_HOME (real data)"} <= set(lacking())
