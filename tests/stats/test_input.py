@@ -11,6 +11,8 @@ import pytest
 
 import eptr
 from eptr import rivals, stats
+from eptr.page import page
+from eptr.panel import panel
 
 pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
 X = np.random.default_rng(0).normal(size=(200, 3))
@@ -192,3 +194,11 @@ def test_a_row_that_a_model_refuses_is_nobodys_error(scoring):
     np.testing.assert_allclose(here, there, atol=0.1)
     with pytest.raises(ValueError, match="features"):  # of the model, about a row of zeros
         stats.score(model, X[:, :2], y, **settings)
+
+
+def test_an_interval_that_knows_no_end_says_so_and_can_be_reported():
+    """R^2 of rows that noise drowns may be anything below 1."""
+    model = eptr.LinearRegression(x_bound=3.0, y_bound=3.0, random_state=0).fit(X, X[:, 0])
+    found = stats.score(model, X, X[:, 0], scoring="r2", y_range=(-1e6, 1e6), epsilon=0.01, random_state=0)
+    assert found.low == -np.inf
+    assert "Explained" in page([panel(found, "Explained")], "A page")

@@ -191,7 +191,7 @@ def _r_squared(asked: Scored) -> Estimate:
         np.maximum(v + math.hypot(s, p) * d, 0.0) for (v, s, p, _), d in zip((error, total), draws, strict=True)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.nan_to_num(1.0 - above / below, nan=1.0)
+        found = np.nan_to_num(1.0 - above / below, nan=1.0, neginf=-math.inf)  # no floor, no number in its place
         answer = float(np.nan_to_num(1.0 - np.float64(error[0]) / total[0], nan=0.0, neginf=0.0))
     tail = 0.5 - 0.5 * asked.question.level
     ends = np.quantile(found, [tail, 1.0 - tail], method="nearest")
