@@ -171,6 +171,16 @@ SETTINGS = [
         ones=(20, 40, 80, 300),
         ranges=(np.zeros(20), np.ones(20), ((-5.0, 5.0),) * 16 + ((0.0, 1.0),) * 4),
     ),
+    Setting(
+        "far from the middle of a wide range",
+        lambda rng, eta, x: 20.0 + eta + rng.gamma(2.0, 1.0, len(eta)),
+        lambda eta: 22.0 + eta,
+        200.0,
+        CLEAR,
+        slopes=np.append(SLOPES, 1.0),
+        ones=(900,),
+        ranges=(np.zeros(4), np.ones(4), ((-6.0, 6.0),) * 3 + ((0.0, 1.0),)),
+    ),
     Setting("few rows, p=12", draw_normal, line, 7.0, ((500, 1.0), (500, 4.0)), slopes=falling(12)),
 ]
 

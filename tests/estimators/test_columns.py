@@ -35,8 +35,8 @@ def test_second_moments_cost_nothing_beside_means():
     assert diameter(BEND) == 2.0
     assert diameter(BEND + 0.02) > 2.0
     curve = spent(MemoryRows(np.ones((50, 2)), np.zeros(50)))[1].parts[0].contribution
-    assert curve.reach("replace-one") == pytest.approx(2.0 * math.sqrt(2.0), rel=1e-9)
-    assert curve.reach("zero-out") == pytest.approx(math.hypot(1.0, BEND) * math.sqrt(2.0), rel=1e-9)
+    assert curve.reach("replace-one") == pytest.approx(2.0 * math.sqrt(3.0), rel=1e-9)  # two columns and y
+    assert curve.reach("zero-out") == pytest.approx(math.hypot(1.0, BEND) * math.sqrt(3.0), rel=1e-9)
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out"])
@@ -48,16 +48,15 @@ def test_no_row_moves_the_moments_further_than_their_contribution(relation, monk
     )
     rng, moved = np.random.default_rng(0), []
     for _ in range(300):
-        one, two = rng.uniform([-3, -3], [13, 5], size=(2, 2)), rng.choice([0.0, 10.0, 1e9, np.nan, -5.0], size=(2, 2))
-        pair = [one[0], two[1] if rng.integers(2) else two[0]] if relation == "replace-one" else [two[0], [np.nan, 0.0]]
+        one = rng.uniform([-3, -3, -3], [13, 5, 3], size=(2, 3))  # two columns and y
+        two, gone = rng.choice([0.0, 10.0, 1e9, np.nan, -5.0], size=(2, 3)), [np.nan, 0.0, 0.0]
+        pair = [one[0], two[1] if rng.integers(2) else two[0]] if relation == "replace-one" else [two[0], gone]
         if rng.integers(4) == 0:
-            pair = [[10.0, 3.0], [0.0, -1.0] if relation == "replace-one" else [np.nan, 0.0]]
+            pair = [[10.0, 3.0, 2.0], [0.0, -1.0, -2.0] if relation == "replace-one" else gone]
         seen.clear()
         for row in pair:
-            spent(
-                MemoryRows(np.array([row, [5.0, 1.0]], dtype=float), np.zeros(2), drop_invalid=True),
-                unit=Unit(relation),
-            )
+            both = np.array([row, [5.0, 1.0, 0.0]], dtype=float)
+            spent(MemoryRows(both[:, :2], both[:, 2], drop_invalid=True), unit=Unit(relation))
         (a, curve), (b, _), (c, _), (d, count) = seen[0], seen[2], seen[1], seen[3]
         moved.append(np.linalg.norm(a - b) / curve.reach(relation))
         assert abs(c - d) <= count.reach(relation)

@@ -20,7 +20,7 @@ __all__ = ["Columns", "Standardised", "standardise"]
 Array = NDArray[np.float64]
 BEND = 1.66  # (u, 1.66 u^2) over [-1, 1] is no wider than u alone, so second moments come with the means
 LEAST = 0.2  # scale of a column with two values, in half ranges: rare levels would dominate every sum otherwise
-LONGEST = 2.25  # ... and so that a row of a rare level is at most so many sqrt(p) long
+LONGEST = 1.2  # ... and so that a row of a rare level is at most so many sqrt(p) long
 FINEST = 0.1  # of any other column, or twice the noise of its variance, whichever is larger
 OUTSIDE_SHARE = 0.1  # of this budget, to the number of rows outside
 FEW = 25.0  # a level that fewer than FEW/mu rows have cannot be told from none
@@ -37,6 +37,7 @@ class Columns:
     scale: Array
     too_few: NDArray[np.bool_]
     outside: float  # share of rows with a value beyond a range
+    y_mean: float | None = None  # where y is a number that may be moved
 
 
 class Standardised:
@@ -78,11 +79,14 @@ def standardise(
     mu: float,
     least: float = LEAST,
 ) -> Columns:
-    """Means and second moments of all columns and the number of rows outside, from one pass. proof: moments
+    """Means and second moments of all columns, y among them, and the number of rows outside, from one pass. proof: moments
 
     ``y_low``, ``y_high``: None where y holds labels. ``centred``: False for a model without an intercept, which may be scaled
     but not moved. ``mu``: of the whole fit. ``least``: scale of a column with two values, in half ranges.
     """
+    features, with_y = len(low), False
+    if y_low is not None and y_high is not None and centred:  # one more column
+        low, high, with_y = np.append(low, y_low), np.append(high, y_high), True
     p = len(low)
     middle = (low + high) / 2.0 if centred else np.zeros(p)
     half = np.maximum(high - middle, middle - low)
@@ -90,9 +94,11 @@ def standardise(
 
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         xp = namespace(x)
+        if with_y:
+            x = (np.concatenate if xp is np else xp.concat)([x, y[:, None]], axis=1)
         u = xp.clip((x - like(middle, x)) * like(inverse, x), -1.0, 1.0)
         beyond = xp.any((x < like(low, x)) | (x > like(high, x)), axis=1)
-        if y_low is not None and y_high is not None:
+        if y_low is not None and y_high is not None and not with_y:
             beyond = beyond | (y < y_low) | (y > y_high)
         if keep is not None:
             u, beyond = xp.where(keep[:, None], u, xp.zeros_like(u)), beyond & keep
@@ -117,6 +123,9 @@ def standardise(
     ends = 1.0 - square < 0.5 * spread + 2.0 * noise
     too_few = ends & (rows.n * spread / 4.0 < FEW / mu)
     finest = max(FINEST, math.sqrt(2.0 * noise / BEND))
-    least = max(least, 2.0 / (LONGEST * math.sqrt(p)))
-    scale = half * np.maximum(np.sqrt(spread), np.where(ends, least, min(finest, LEAST)))
-    return Columns(low, high, middle + half * mean, scale, too_few, min(max(outside, 0.0), 1.0))
+    farther = np.maximum(least, (1.0 + abs(mean)) / (LONGEST * math.sqrt(features)))  # the end that fewer rows are at
+    scale = half * np.maximum(np.sqrt(spread), np.where(ends, farther, min(finest, LEAST)))
+    centre, outside = middle + half * mean, min(max(outside, 0.0), 1.0)
+    y_mean = float(centre[-1]) if with_y and noise < USELESS else None
+    low, high, centre, scale = (v[:features] for v in (low, high, centre, scale))
+    return Columns(low, high, centre, scale, too_few[:features], outside, y_mean)

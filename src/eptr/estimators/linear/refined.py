@@ -91,6 +91,8 @@ class Refined(NoisySums):
                 left.within(1.0 - COLUMNS_SHARE),
             )
         centre = (low + high) / 2.0 if public.y_range is not None and public.fit_intercept else 0.0
+        if columns is not None and columns.y_mean is not None:  # in a wide range y may lie far from the middle
+            centre = columns.y_mean
         if public.y_range is not None:
             public = replace(public, y_bound=max(high - centre, centre - low))
         if columns is not None or public.y_range is not None:

@@ -114,13 +114,13 @@ class Refined(NoisySums):
             left = left.within(1.0 - RADIUS_SHARE)
         stated, columns = public.stated, None
         if public.x_range is not None:
-            ends, mu = (0.0, float(public.n_classes)), effective(left.mu, left.unit)
+            mu = effective(left.mu, left.unit)
             # Where noise rules, rare levels are not worth a scale of their own.
             banded = course(public.n, public.numbers * (public.n_classes - 1), mu, 1.0).banded
             share, least = (COLUMNS_SHARE, LEAST) if banded else ROUGH_COLUMNS
             portion, left = left.within(share), left.within(1.0 - share)
             columns = standardise(
-                coded, *public.x_range, *ends, portion, centred=public.fit_intercept, mu=mu, least=least
+                coded, *public.x_range, None, None, portion, centred=public.fit_intercept, mu=mu, least=least
             )
             public = replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features))
             coded = Standardised(coded, columns, 0.0)
