@@ -350,6 +350,14 @@ def test_a_private_range_is_bought_once_at_its_price():
     assert len(study.journal.lines()) == 3
 
 
+def test_a_private_range_is_found_under_any_name():
+    """Bought before anything else is paid for, or what was paid for would be lost."""
+    with pytest.warns(NotPrivateWarning):
+        study = Study({"größe": np.arange(200.0)}, Codebook({"größe": Number("private")}), epsilon=1.0, random_state=0)
+    study.describe()
+    assert [line.text for line in study.journal.lines()] == ["range größe", "describe größe"]
+
+
 def test_scores_of_models_of_the_study():
     study = seeded(epsilon=20.0)
     fit = study.ols("log(wage) ~ age + sex")

@@ -293,7 +293,7 @@ class Study:
     def _ask(self, method: str, arguments: dict[str, Any], spend: Spend, work: Callable[[Paid], Result]) -> Result:
         """The stored result of the same call, or a new one that is paid for."""
         where, again = spend.get("where"), bool(spend.get("again", False))
-        self._buy(self._private_names(f"{where or ''} {json.dumps(arguments, default=str)}"))
+        self._buy(self._private_names(f"{where or ''} {json.dumps(arguments, default=str, ensure_ascii=False)}"))
         condition = None if where is None else self._condition(where)
         asked = {key: spend[key] for key in ("share", "epsilon") if key in spend}  # type: ignore[literal-required]
         content = json.dumps([method, arguments, where, asked, self.settings], sort_keys=True, default=str)
