@@ -397,6 +397,7 @@ WRONG = {
     "no epsilon": lambda: Study(PEOPLE, BOOK, epsilon=0.0),
     "no delta": lambda: Study(PEOPLE, BOOK, epsilon=1.0, delta=0.0),
     "no analyses": lambda: Study(PEOPLE, BOOK, epsilon=1.0, analyses=0),
+    "a name that is taken": lambda: Study({"(kept)": [1.0]}, Codebook({"(kept)": Number(0, 1)}), epsilon=1.0),
     "no rows each": lambda: Study(PEOPLE, BOOK, epsilon=1.0, rows_each=0),
     "nobody": lambda: Study(PEOPLE, BOOK, epsilon=1.0, protects=""),
     "another relation": lambda: Study(PEOPLE, BOOK, epsilon=1.0, neighbours="swap"),

@@ -28,7 +28,7 @@ from .analyses import QUARTILES, Paid, columns_of, describe, private_range, quan
 from .expression import Expression, parse
 from .forecast import Forecast, forecast
 from .journal import Journal
-from .layout import Labelled, open_data
+from .layout import KEPT, Labelled, open_data
 from .models import model
 from .people import bounded
 from .publication import Publication
@@ -115,6 +115,8 @@ class Study:
         self.analyses, self.protects, self.person = whole_number("analyses", analyses), protects, person
         self.data = open_data(data)
         book.find(self.data.columns, self.data.where)
+        if KEPT in book:
+            raise InputError(f"a column must not be called {KEPT!r}: a study marks rows by that name; rename it.")
         if person is not None:
             self.data = bounded(self.data, person, rows_each)
         self.settings = {
