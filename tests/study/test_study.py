@@ -368,6 +368,17 @@ def test_scores_of_models_of_the_study():
         study.score(object(), "r2")
 
 
+def test_a_model_that_knows_other_levels_is_refused_whether_or_not_a_row_has_them():
+    """The place of a level that the model does not know would be beyond its table: an error about single rows."""
+    fit = seeded(people(200)).smooth("wage ~ s(age) + sex")
+    wider = Codebook({**BOOK.columns, "sex": Category(["F", "M", "X"])}, BOOK.na_values)
+    for value in ("F", "X"):
+        rows = people(200)
+        rows.at[3, "sex"] = value
+        with pytest.raises(InputError, match="codebook"):
+            seeded(rows, wider).score(fit, "r2")
+
+
 def test_a_plan_says_widths_and_what_a_wish_would_cost():
     study = seeded(people(2000), analyses=4)
     plan = study.plan("wage ~ age + sex", width={"sex[T.M]": 400.0})

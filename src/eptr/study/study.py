@@ -28,7 +28,7 @@ from .analyses import QUARTILES, Paid, columns_of, describe, private_range, quan
 from .expression import Expression, parse
 from .forecast import Forecast, forecast
 from .journal import Journal
-from .layout import KEPT, Labelled, open_data
+from .layout import KEPT, Labelled, Layout, open_data
 from .models import model
 from .people import bounded
 from .publication import Publication
@@ -236,6 +236,10 @@ class Study:
         """A score of one of this study's models on its rows, which flatters it a little; ``where`` may name others."""
         if not isinstance(fit, Fit):
             raise InputError("score takes what ols, logit or smooth returned; eptr.stats.score takes other models.")
+        self._buy(self._private_names(fit.formula))
+        for name in Layout(fit.book, fit.model.x, fit.model.y).columns:
+            if self.book[name] != fit.book[name]:
+                raise InputError(f"score takes models of this study: the codebook of this one has another {name!r}.")
         arguments = {"model": hashlib.sha256(fit.to_json().encode()).hexdigest(), "scoring": scoring, "level": level}
         y = fit.model.y
         y_range = None if isinstance(y, Labelled) else (y.range.low, y.range.high)
