@@ -93,7 +93,7 @@ def encode(value: Any) -> Any:
         cost = {k: getattr(value.cost, k) for k in value.cost.__slots__}
         return {"release": content, "cost": cost, "record": asdict(value.record)}
     if isinstance(value, dict):
-        return {"dict": [[key, encode(v)] for key, v in value.items()]}
+        return {"dict": [[encode(key), encode(v)] for key, v in value.items()]}
     if isinstance(value, (tuple, list)):
         return {"tuple" if isinstance(value, tuple) else "list": [encode(v) for v in value]}
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -123,5 +123,5 @@ def decode(value: Any) -> Any:
     if "tuple" in value:
         return tuple(decode(v) for v in value["tuple"])
     if "dict" in value:
-        return {key: decode(v) for key, v in value["dict"]}
+        return {decode(key): decode(v) for key, v in value["dict"]}
     return [decode(v) for v in value["list"]]

@@ -293,3 +293,13 @@ def test_bad_questions_get_one_sentence(people):
             people.partial_effect("age", grid)
     with pytest.raises(eptr.InputError, match="level"):
         people.partial_effect("age", [30.0], level=2.0)
+
+
+@pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
+def test_no_name_of_a_column_loses_a_fit_that_was_paid_for():
+    """The record is written after the noise is drawn; JSON has no names that are numpy's numbers."""
+    x = np.column_stack([np.linspace(-1.0, 1.0, 200), np.arange(200) % 2])
+    fit = eptr.AdditiveRegressor(x_range=(-1, 1), y_range=(-1, 1), categories={np.int64(1): [0, 1]}, random_state=0)
+    fit.fit(x, x[:, 0])
+    assert dict(fit.release_.record.settings)["categories"] == '{"1": [0, 1]}'
+    assert eptr.from_json(fit.to_json()).categories == {1: [0, 1]}

@@ -350,6 +350,14 @@ def test_a_private_range_is_bought_once_at_its_price():
     assert len(study.journal.lines()) == 3
 
 
+def test_a_private_range_is_found_under_any_name():
+    """Bought before anything else is paid for, or what was paid for would be lost."""
+    with pytest.warns(NotPrivateWarning):
+        study = Study({"größe": np.arange(200.0)}, Codebook({"größe": Number("private")}), epsilon=1.0, random_state=0)
+    study.describe()
+    assert [line.text for line in study.journal.lines()] == ["range größe", "describe größe"]
+
+
 def test_scores_of_models_of_the_study():
     study = seeded(epsilon=20.0)
     fit = study.ols("log(wage) ~ age + sex")
@@ -358,6 +366,17 @@ def test_scores_of_models_of_the_study():
     assert score.value == pytest.approx(1 - np.mean((y - fit.predict(PEOPLE)) ** 2) / y.var(), abs=0.05)
     with pytest.raises(InputError, match="ols, logit or smooth"):
         study.score(object(), "r2")
+
+
+def test_a_model_that_knows_other_levels_is_refused_whether_or_not_a_row_has_them():
+    """The place of a level that the model does not know would be beyond its table: an error about single rows."""
+    fit = seeded(people(200)).smooth("wage ~ s(age) + sex")
+    wider = Codebook({**BOOK.columns, "sex": Category(["F", "M", "X"])}, BOOK.na_values)
+    for value in ("F", "X"):
+        rows = people(200)
+        rows.at[3, "sex"] = value
+        with pytest.raises(InputError, match="codebook"):
+            seeded(rows, wider).score(fit, "r2")
 
 
 def test_a_plan_says_widths_and_what_a_wish_would_cost():
@@ -389,6 +408,7 @@ WRONG = {
     "no epsilon": lambda: Study(PEOPLE, BOOK, epsilon=0.0),
     "no delta": lambda: Study(PEOPLE, BOOK, epsilon=1.0, delta=0.0),
     "no analyses": lambda: Study(PEOPLE, BOOK, epsilon=1.0, analyses=0),
+    "a name that is taken": lambda: Study({"(kept)": [1.0]}, Codebook({"(kept)": Number(0, 1)}), epsilon=1.0),
     "no rows each": lambda: Study(PEOPLE, BOOK, epsilon=1.0, rows_each=0),
     "nobody": lambda: Study(PEOPLE, BOOK, epsilon=1.0, protects=""),
     "another relation": lambda: Study(PEOPLE, BOOK, epsilon=1.0, neighbours="swap"),

@@ -117,7 +117,13 @@ class Record:
 
 
 def _texts(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    return tuple((name, json.dumps(value, default=_plain)) for name, value in settings.items() if value is not None)
+    """After the noise was drawn and paid for: nothing here may fail."""
+    return tuple((name, json.dumps(_named(v), default=_plain)) for name, v in settings.items() if v is not None)
+
+
+def _named(value: Any) -> Any:
+    """A mapping by text: JSON knows neither numpy's numbers nor tuples as names."""
+    return {str(key): v for key, v in value.items()} if isinstance(value, Mapping) else value
 
 
 def _plain(value: Any) -> Any:

@@ -28,7 +28,7 @@ from .analyses import QUARTILES, Paid, columns_of, describe, private_range, quan
 from .expression import Expression, parse
 from .forecast import Forecast, forecast
 from .journal import Journal
-from .layout import Labelled, open_data
+from .layout import KEPT, Labelled, Layout, open_data
 from .models import model
 from .people import bounded
 from .publication import Publication
@@ -115,6 +115,8 @@ class Study:
         self.analyses, self.protects, self.person = whole_number("analyses", analyses), protects, person
         self.data = open_data(data)
         book.find(self.data.columns, self.data.where)
+        if KEPT in book:
+            raise InputError(f"a column must not be called {KEPT!r}: a study marks rows by that name; rename it.")
         if person is not None:
             self.data = bounded(self.data, person, rows_each)
         self.settings = {
@@ -234,6 +236,10 @@ class Study:
         """A score of one of this study's models on its rows, which flatters it a little; ``where`` may name others."""
         if not isinstance(fit, Fit):
             raise InputError("score takes what ols, logit or smooth returned; eptr.stats.score takes other models.")
+        self._buy(self._private_names(fit.formula))
+        for name in Layout(fit.book, fit.model.x, fit.model.y).columns:
+            if self.book[name] != fit.book[name]:
+                raise InputError(f"score takes models of this study: the codebook of this one has another {name!r}.")
         arguments = {"model": hashlib.sha256(fit.to_json().encode()).hexdigest(), "scoring": scoring, "level": level}
         y = fit.model.y
         y_range = None if isinstance(y, Labelled) else (y.range.low, y.range.high)
@@ -293,7 +299,7 @@ class Study:
     def _ask(self, method: str, arguments: dict[str, Any], spend: Spend, work: Callable[[Paid], Result]) -> Result:
         """The stored result of the same call, or a new one that is paid for."""
         where, again = spend.get("where"), bool(spend.get("again", False))
-        self._buy(self._private_names(f"{where or ''} {json.dumps(arguments, default=str)}"))
+        self._buy(self._private_names(f"{where or ''} {json.dumps(arguments, default=str, ensure_ascii=False)}"))
         condition = None if where is None else self._condition(where)
         asked = {key: spend[key] for key in ("share", "epsilon") if key in spend}  # type: ignore[literal-required]
         content = json.dumps([method, arguments, where, asked, self.settings], sort_keys=True, default=str)
