@@ -29,8 +29,9 @@ def test_dask(dask_client, person):
 
 
 @pytest.mark.parametrize("person", [None, "who"])
-def test_spark(spark, person):
-    same(spark.createDataFrame(ROWS), person)
+def test_spark(spark, person, tmp_path):
+    ROWS.to_parquet(tmp_path / "rows.parquet")  # PySpark does not know every pandas
+    same(spark.read.parquet(str(tmp_path / "rows.parquet")), person)
 
 
 def test_dask_keeps_the_first_rows_of_every_person_wherever_they_are(dask_client):
