@@ -21,13 +21,6 @@ TRUTH = {
 }  # fmt: skip
 
 
-def beside(people: pd.DataFrame) -> pd.DataFrame:
-    """OLS under the names of the study."""
-    found = non_private(people, FORMULA.replace("sector", "C(sector, contr.treatment('private'))"))
-    names = found.index.str.replace("C(sector, contr.treatment('private'))", "sector", regex=False)
-    return found.set_axis(names.str.replace(")**2", ") ** 2", regex=False))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=200)
@@ -36,7 +29,7 @@ def main() -> None:
     for seed in range(runs):
         people = survey(seed=seed)
         fit = eptr.Study(people, BOOK, epsilon=2.0, analyses=5, random_state=seed).ols(FORMULA)
-        ols, ends, truth = beside(people), fit.conf_int(), pd.Series(TRUTH)[fit.params.index]
+        ols, ends, truth = non_private(people, FORMULA), fit.conf_int(), pd.Series(TRUTH)[fit.params.index]
         away.append((fit.params - ols["ols"]) / ols["robust error"])
         held.append((ends["low"] <= truth) & (truth <= ends["high"]))
     table = pd.DataFrame({"rms distance from OLS, robust errors": np.sqrt(pd.DataFrame(away).pow(2).mean())})

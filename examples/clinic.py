@@ -61,6 +61,15 @@ def visits(patients: int = 8000, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(table | {"ward": rng.choice(["north", "south", "unknown"], len(who), p=[0.5, 0.4, 0.1])})
 
 
+def non_private(formula: str) -> pd.DataFrame:
+    """What statsmodels says without privacy, all visits counted: visits of one patient are alike, and its errors know it."""
+    import statsmodels.formula.api as smf
+
+    table = visits().replace({"smoker": {"yes": 1, "no": 0}}).astype({"smoker": int})
+    fit = smf.ols(formula, table).fit(cov_type="cluster", cov_kwds={"groups": table["patient"]})
+    return pd.DataFrame({"ols": fit.params, "clustered error": fit.bse})
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         visits().to_parquet(Path(folder) / "visits.parquet")
@@ -70,7 +79,9 @@ def main() -> None:
             Path(folder) / "visits.parquet", book, epsilon=3.0, ledger=ledger, person="patient", rows_each=2, analyses=4
         )
         print(study.plan("pressure ~ dose + smoker", spread=12, width={"dose": 0.02}))
-        print(study.ols("pressure ~ dose + smoker"))
+        fit = study.ols("pressure ~ dose + smoker")
+        private = pd.DataFrame({"private": fit.params, "error": fit.bse})
+        print(private.join(non_private("pressure ~ dose + smoker")).round(4).to_string())
         later = eptr.Study.open(ledger, Path(folder) / "visits.parquet")  # next week, or after a crash
         print(later.ols("pressure ~ dose + smoker"))  # the same, and free
         print(later.mean("pressure", by="ward", where="dose >= 50 and smoker == 0"))

@@ -41,16 +41,13 @@ def survey(n: int = 32_561, seed: int = 0) -> pd.DataFrame:
 
 
 def non_private(frame: pd.DataFrame, formula: str) -> pd.DataFrame:
-    """What statsmodels' ols(formula).fit(cov_type="HC0") says: coefficients and robust errors."""
-    from formulaic import model_matrix
+    """What statsmodels says without privacy: coefficients and robust errors."""
+    import statsmodels.formula.api as smf
 
-    y, x = model_matrix(formula, frame[frame["sector"] != "?"], context={"log": np.log})
-    x, names = x.to_numpy(dtype=float), list(x.columns)
-    inverse = np.linalg.inv(x.T @ x)
-    coef = inverse @ (x.T @ y.to_numpy()[:, 0])
-    residual = y.to_numpy()[:, 0] - x @ coef
-    covariance = inverse @ ((x * residual[:, None] ** 2).T @ x) @ inverse
-    return pd.DataFrame({"ols": coef, "robust error": np.sqrt(np.diag(covariance))}, index=names)
+    log = np.log  # noqa: F841  as the formula calls it
+    known = frame[frame["sector"] != "?"]
+    fit = smf.ols(formula, known.assign(sector=pd.Categorical(known["sector"], SECTORS))).fit(cov_type="HC1")
+    return pd.DataFrame({"ols": fit.params, "robust error": fit.bse})
 
 
 # From the questionnaire and general knowledge, not from the answers.
@@ -82,10 +79,8 @@ def main() -> None:
         print(study.table("sex", "rich"))
         fit = study.ols(FORMULA)
         print(study.quantiles("wage", where="age >= 60"))
-        ols = non_private(people, FORMULA.replace("sector", "C(sector, contr.treatment('private'))"))
-        names = ols.index.str.replace("C(sector, contr.treatment('private'))", "sector", regex=False)
-        beside = ols.set_axis(names.str.replace(")**2", ") ** 2", regex=False))
-        print(pd.DataFrame({"private": fit.params, "error": fit.bse}).join(beside).round(4).to_string())
+        private = pd.DataFrame({"private": fit.params, "error": fit.bse})
+        print(private.join(non_private(people, FORMULA)).round(4).to_string())
         print(study)
 
 
