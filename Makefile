@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-WORKERS ?= 2
+# For two cores: one of the three mostly waits for clusters.
+WORKERS ?= 3
 CONSTRAINTS ?=
 EXTRAS ?= all,dev,docs
 

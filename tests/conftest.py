@@ -8,6 +8,7 @@ import shutil
 import pytest
 from hypothesis import settings
 
+collect_ignore = ["typed_user.py"]  # for a type checker, with mistakes on purpose
 settings.register_profile("eptr", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("eptr")
 
