@@ -242,3 +242,74 @@ def test_an_estimator_loads_neither_attacks_nor_rivals():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+TESTS = Path(__file__).parent
+# Tests that are about no one file: about all of the catalogue, about places where rows are, about the repository.
+ABOUT_NO_ONE_FILE = ("every/*", "*/test_everywhere.py", "test_cli_engines.py", "test_docs.py", "test_house.py",
+                     "test_release.py", "test_site.py")  # fmt: skip
+# Files that are tested where they are used, by the test file that has their claims.
+TESTED_BY = {
+    "accounting/test_ledger.py": "account chain release store",
+    "audit/test_falsify.py": "domain",
+    "audit/test_finding.py": "power",
+    "audit/test_replay.py": "known_bad neighbours",
+    "estimators/bayes/test_classifier.py": "model problem refined summary tested",
+    "estimators/kernel/test_regressor.py": "design drawing features problem refined tested",
+    "estimators/linear/test_refined.py": "model problem regression",
+    "estimators/test_catalogue.py": "fitted mapped planning predicting quantile strategy",
+    "estimators/test_columns.py": "ranges",
+    "estimators/test_descent.py": "whitening",
+    "estimators/test_logistic.py": "sigmoid",
+    "experiments/test_runner.py": "classification design figures regression smoothing",
+    "privacy/test_contribution.py": "cell_line",
+    "privacy/test_mechanism.py": "adaptive claim versions",
+    "privacy/test_spending.py": "unit",
+    "rivals/test_catalogue.py": "adassp base binned coinpress dpjl dpnb functional noisy_statistics",
+    "rivals/test_log_odds.py": "clipped_descent dp_newton objective",
+    "rivals/test_tukey.py": "tukey_boxes",
+    "rivals/test_value_line.py": "approximate_quantiles joint_exp",
+    "rows/test_arrow.py": "sources table text_file",
+    "rows/test_dask.py": "pool progress ship",
+    "rows/test_foreign.py": "namespace",
+    "rows/test_ingest.py": "labels",
+    "stats/test_mean.py": "clip estimate locate looks spread",
+    "stats/test_quantiles.py": "rank_interval value_grid",
+    "stats/test_score.py": "curve scored",
+    "stats/test_tally.py": "histogram table",
+    "study/test_formula.py": "expression interval layout models terms",
+    "study/test_study.py": "analyses forecast journal people result",
+    "test_cli.py": "__main__ cli_ledger errors",
+    "test_page.py": "panel svg",
+    "test_persistence.py": "catalogue",
+    "test_report.py": "bounds files",
+    "test_self_audit.py": "self_audit_replay",
+    "test_site.py": "demo pictures",
+    "test_statement.py": "privacy/facts privacy/voices",
+}
+
+
+def source_of(test: Path) -> Path:
+    """The file or package, of the library or beside it, that a test file has its name from."""
+    name = test.relative_to(TESTS).with_name(test.stem.removeprefix("test_"))
+    home = SOURCE if (SOURCE / name.parent).is_dir() else SOURCE.parents[1]
+    return home / name if (home / name).is_dir() else (home / name).with_suffix(".py")
+
+
+@pytest.mark.parametrize("test", sorted(TESTS.rglob("test_*.py")), ids=lambda p: str(p.relative_to(TESTS)))
+def test_every_test_file_is_named_after_what_it_tests(test):
+    where = test.relative_to(TESTS)
+    assert any(where.match(pattern) for pattern in ABOUT_NO_ONE_FILE) != source_of(test).exists()
+
+
+def test_every_file_has_a_test_file():
+    mirrored = {source_of(test) for test in TESTS.rglob("test_*.py")}
+    elsewhere = [
+        (SOURCE / Path(test).parent / f"{name}.py").resolve()
+        for test, names in TESTED_BY.items()
+        for name in names.split()
+    ]
+    assert all((TESTS / test).is_file() for test in TESTED_BY)
+    assert all(path.is_file() and path not in mirrored for path in elsewhere), "said twice, or gone"
+    missing = [p for p in MODULES if p.name != "__init__.py" and not {p, *p.parents} & {*mirrored, *elsewhere}]
+    assert missing == []
