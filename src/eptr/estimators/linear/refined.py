@@ -225,11 +225,7 @@ def _report(
     covariance = to_user @ solution.covariance @ to_user.T
     sampling = None if solution.sampling is None else np.sqrt(np.diag(to_user @ solution.sampling @ to_user.T))
     noise = solution.noise * math.sqrt(float(np.mean(np.sum(to_user**2, axis=1))))
-    # Steps from 0 shrink by themselves what they cannot see; passes divide by a curvature that is noise there.
-    clear = _clear(solution, whitening) if solution.banded else np.eye(len(beta))
-    shrunk = _shrunk(to_user @ clear @ solution.phi, solution.noise**2 * (to_user @ to_user.T), columns, public)
-    if public.fit_intercept:
-        shrunk[-1] += centre
+    shrunk = _shrunk(beta, solution.noise**2 * (to_user @ to_user.T), columns, public)
     return RegressionFitted(
         value=shrunk,
         noise=noise,
@@ -243,14 +239,6 @@ def _report(
         outside=outside,
         corrected=None if public.symmetric and solution.banded else solution.banded,
     )
-
-
-def _clear(solution: Solution, whitening: Whitening) -> Array:
-    """Shrinks the directions of which the released Gram matrix shows nothing, each by what of it is noise."""
-    along = whitening.vectors.T @ solution.phi
-    doubt = np.sum(whitening.vectors * (solution.covariance @ whitening.vectors), axis=0)
-    factor = np.where(np.isinf(whitening.doubt), np.maximum(0.0, 1.0 - doubt / np.maximum(along**2, 1e-300)), 1.0)
-    return np.asarray((whitening.vectors * factor) @ whitening.vectors.T)
 
 
 def _shrunk(beta: Array, noise: Array, columns: Columns | None, public: LeastSquares) -> Array:
