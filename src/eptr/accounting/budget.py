@@ -23,7 +23,7 @@ class Budget:
     Parameters
     ----------
     epsilon, delta : float
-        The guarantee; smaller numbers promise more. delta = 0 is pure.
+        The guarantee; smaller numbers promise more.
 
     Examples
     --------
