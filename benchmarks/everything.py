@@ -19,6 +19,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib.metadata import version
 
 from .pictures import main as draw_pictures
@@ -60,6 +61,7 @@ def git(*words):
     return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
 
+@cache
 def code():
     """What decides the numbers, as a short digest: the package and the benchmarks, docstrings and comments aside."""
     paths = [p for folder in ("src/eptr", "benchmarks", "examples") for p in sorted((ROOT / folder).rglob("*.py"))]
