@@ -13,7 +13,7 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "eptr"
 FLOORS = [
-    {"errors"},
+    {"errors", "docstrings"},
     {"privacy"},
     {"accounting"},
     {"statement"},
