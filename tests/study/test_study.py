@@ -211,6 +211,18 @@ def test_text_that_is_none_spoils_its_own_row_alone():
         np.testing.assert_allclose(study.table("sex").value, [50.0, count], atol=0.1)
 
 
+def test_small_shares_of_missing_values_and_of_values_beyond_the_range_are_told():
+    """One in a hundred is what a codebook that is a little wrong looks like; a clip must not make it one in three thousand."""
+    rng = np.random.default_rng(0)
+    ages = rng.normal(50, 10, 20_000)
+    ages[:200], ages[200:500] = np.nan, 1000.0
+    found = seeded({"age": ages}, Codebook({"age": Number(0, 110)}), epsilon=1.0).describe("age")["age"]
+    shares = found["share"]
+    for k, share in enumerate((0.01, 0.015)):
+        assert shares.low[k] <= share <= shares.high[k]
+        assert shares.value[k] == pytest.approx(share, rel=0.5)
+
+
 def test_where_counts_other_rows_as_nothing():
     found = seeded(epsilon=50.0).mean("wage", where="age >= 65 and sex == 'F'")
     rows = PEOPLE[(PEOPLE["age"] >= 65) & (PEOPLE["sex"] == "F")]
