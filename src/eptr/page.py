@@ -23,18 +23,18 @@ _STYLE = """
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ed; --paper: #14181d; --soft: #a5afba; --rule: #39424c;
   --box: #1f262e; --sampling: #56B4E9; --privacy: #E69F00; --warn: #33261c; } }
 @media print { :root { --ink: #000; --paper: #fff; --soft: #333; --rule: #999; --box: #fff; --sampling: #0072B2;
-  --privacy: #D55E00; --warn: #fff; } body { margin: 0; max-width: none; } figure, tr, .claim { break-inside: avoid; }
+  --privacy: #D55E00; --warn: #fff; } body { margin: 0; max-width: none; } figure svg { min-width: 0; } figure, tr, .claim { break-inside: avoid; }
   h2, h3 { break-after: avoid; } }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem;
   margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; margin-bottom: .2rem; }
 h2 { font-size: 1.25rem; margin-top: 2.2rem; border-bottom: 1px solid var(--rule); }
 h3 { font-size: 1.05rem; margin-bottom: .3rem; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; margin: .6rem 0; }
-caption { text-align: left; color: var(--soft); font-size: .9rem; }
+.wide, figure { overflow-x: auto; } table { border-collapse: collapse; margin: .6rem 0; }
+caption { text-align: left; color: var(--soft); font-size: .9rem; position: sticky; left: 0; max-width: calc(100vw - 2rem); }
 th, td { padding: .25rem .8rem; text-align: right; border-bottom: 1px solid var(--rule); font-variant-numeric: tabular-nums; }
-th { font-weight: 600; } th:first-child, td:first-child, .words td, .words th { text-align: left; }
-figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; display: block; }
+td { white-space: nowrap; } .words td { white-space: normal; } th { font-weight: 600; } th:first-child, td:first-child, .words td, .words th { text-align: left; }
+figure { margin: 1rem 0; } figure svg { max-width: 100%; min-width: 34rem; height: auto; display: block; }
 figure .picture { background: #fff; padding: .5rem; }
 svg text { font: 13px system-ui, sans-serif; fill: var(--ink); }
 svg .axis { stroke: var(--soft); } svg .zero { stroke: var(--soft); stroke-dasharray: 3 3; }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import json
 import math
@@ -19,8 +20,9 @@ from eptr import Codebook, InputError, Ledger, Study, stats
 from eptr.audit.artefacts import compare_artefacts
 from eptr.codebook import Category, Flag, Number, Text
 from eptr.errors import BudgetError, NotPrivateWarning, PrivacyError
+from eptr.panel import panel
 from eptr.privacy.gaussian import gaussian_mu
-from eptr.study.result import Description, Fit
+from eptr.study.result import Description, Fit, widened_fit
 
 BOOK = Codebook(
     {
@@ -346,8 +348,36 @@ def test_intervals_allow_for_dependence_among_the_rows_of_a_person():
     one, two = (seeded(rows_each=k).table("sex") for k in (1, 4))
     assert two.se_sampling == pytest.approx(2.0 * one.se_sampling, rel=0.1)
     assert two.release.rows_per_person == 4
-    fit = seeded(rows_each=4).ols("wage ~ age")
-    assert fit.bse["age"] == pytest.approx(2.0 * fit.estimator.summary().errors[0])
+
+
+@pytest.mark.parametrize(
+    ("method", "formula"), [("ols", "wage ~ age + sex"), ("logit", "sex ~ age"), ("smooth", "wage ~ s(age) + sex")]
+)
+def test_every_interval_of_a_fit_allows_for_dependence(method, formula):
+    """Coefficients, bands, statement and page alike: sampling variances times the rows of a person, privacy noise as it is."""
+    plain = getattr(seeded(epsilon=20.0), method)(formula)
+    wide = Fit(method, formula, BOOK, copy.deepcopy(plain.estimator))
+    wide.estimator.fitted_ = widened_fit(plain.estimator.fitted_, 4)
+    (one, two), names = (panel(fit).lines for fit in (plain, wide)), list(plain.params.index)
+    for before, after in zip(one, two, strict=True):
+        assert after.name in names
+        assert after.sampling == pytest.approx(2.0 * before.sampling)
+        noise = (before.high - before.low) ** 2 / 4.0 - before.sampling**2
+        assert (after.high - after.low) ** 2 / 4.0 - after.sampling**2 == pytest.approx(noise, rel=1e-6)
+        assert np.ptp(wide.conf_int().loc[after.name]) == pytest.approx(after.high - after.low)
+    widths = np.ptp(wide.conf_int(), axis=1)
+    assert wide.facts().widths == pytest.approx((widths.min(), widths.max()))
+    if method == "smooth":
+        bands = [fit.partial_effect("age", [30.0, 50.0]) for fit in (plain, wide)]
+        assert np.all(bands[1][2] - bands[1][1] > bands[0][2] - bands[0][1])
+        assert names == ["Intercept", "sex[T.M]"]
+        assert "sex[T.M]" in str(wide)
+        assert "s(age)" in wide._repr_html_()
+
+
+def test_a_study_of_persons_widens_its_fits():
+    fits = [seeded(people(20_000), rows_each=k, epsilon=50.0).ols("wage ~ age + sex").estimator for k in (1, 4)]
+    assert fits[1].fitted_.se_sampling == pytest.approx(2.0 * fits[0].fitted_.se_sampling, rel=0.2)
 
 
 def test_a_private_range_is_bought_once_at_its_price():

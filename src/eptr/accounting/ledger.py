@@ -141,7 +141,13 @@ class Ledger:
             raise InputError(f"checks must be a whole number of at least 0, got {checks!r}.")
         unit, budget = Unit(neighbours, rows_per_person), Budget(epsilon, delta)
         content: dict[str, Any] = {"epsilon": budget.epsilon, "delta": budget.delta, "simulation": bool(simulation)}
-        content |= {"mixing": mixing, "accept": accept, "checks": checks, "neighbours": unit.relation, "rows": unit.rows}
+        content |= {
+            "mixing": mixing,
+            "accept": accept,
+            "checks": checks,
+            "neighbours": unit.relation,
+            "rows": unit.rows,
+        }
         content |= {} if study is None else {"study": study}
         self._store.prepare()
         with self._store.transaction() as session:

@@ -116,7 +116,7 @@ def _described(paid: Paid, name: str) -> dict[str, Estimate]:
 
 
 def _shares(paid: Paid, name: str, low: float, high: float) -> Estimate:
-    """Of the rows, how many lack a number and how many have one beyond its range: counted, for a clip would cut off small ones."""
+    """How many rows lack a number, and how many have one beyond its range: counted, for a clip would cut small ones off."""
 
     def place(read: Any) -> Any:
         return np.where(np.isnan(read[name]), 1.0, 2.0 * ((read[name] < low) | (read[name] > high)))
