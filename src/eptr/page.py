@@ -23,7 +23,7 @@ _STYLE = """
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ed; --paper: #14181d; --soft: #a5afba; --rule: #39424c;
   --box: #1f262e; --sampling: #56B4E9; --privacy: #E69F00; --warn: #33261c; } }
 @media print { :root { --ink: #000; --paper: #fff; --soft: #333; --rule: #999; --box: #fff; --sampling: #0072B2;
-  --privacy: #D55E00; --warn: #fff; } body { margin: 0; max-width: none; } figure svg { min-width: 0; } figure, tr, .claim { break-inside: avoid; }
+  --privacy: #D55E00; --warn: #fff; } body { margin: 0; max-width: none; } figure, tr, .claim { break-inside: avoid; }
   h2, h3 { break-after: avoid; } }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem;
   margin: 2rem auto; padding: 0 1rem; }
@@ -33,8 +33,9 @@ h3 { font-size: 1.05rem; margin-bottom: .3rem; }
 .wide, figure { overflow-x: auto; } table { border-collapse: collapse; margin: .6rem 0; }
 caption { text-align: left; color: var(--soft); font-size: .9rem; position: sticky; left: 0; max-width: calc(100vw - 2rem); }
 th, td { padding: .25rem .8rem; text-align: right; border-bottom: 1px solid var(--rule); font-variant-numeric: tabular-nums; }
-td { white-space: nowrap; } .words td { white-space: normal; } th { font-weight: 600; } th:first-child, td:first-child, .words td, .words th { text-align: left; }
-figure { margin: 1rem 0; } figure svg { max-width: 100%; min-width: 34rem; height: auto; display: block; }
+td { white-space: nowrap; } .words td { white-space: normal; }
+th { font-weight: 600; } th:first-child, td:first-child, .words td, .words th { text-align: left; }
+figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; display: block; }
 figure .picture { background: #fff; padding: .5rem; }
 svg text { font: 13px system-ui, sans-serif; fill: var(--ink); }
 svg .axis { stroke: var(--soft); } svg .zero { stroke: var(--soft); stroke-dasharray: 3 3; }
@@ -45,6 +46,7 @@ svg .curve { fill: none; stroke: var(--privacy); stroke-width: 2.5; }
 .key span { font-weight: 600; } .key .sampling { color: var(--sampling); } .key .privacy { color: var(--privacy); }
 figcaption, .note { color: var(--soft); font-size: .9rem; } code { overflow-wrap: anywhere; }
 .claim { font-size: 1.1rem; background: var(--box); padding: .8rem 1rem; border-left: 4px solid var(--sampling); }
+@media screen and (max-width: 38rem) { figure svg { max-width: none; min-width: 34rem; } }
 .bad { border-color: var(--privacy); background: var(--warn); }
 """
 
