@@ -11,6 +11,7 @@ from formulaic import model_matrix
 
 from eptr import Codebook, InputError
 from eptr.codebook import Category, Date, Flag, Number, Text
+from eptr.study.expression import parse
 from eptr.study.formula import design, outcome_of, read_formula
 from eptr.study.interval import Interval
 
