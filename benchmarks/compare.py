@@ -8,8 +8,6 @@ that are not private are marked.
 from __future__ import annotations
 
 import argparse
-import re
-from pathlib import Path
 
 import numpy as np
 
@@ -22,7 +20,6 @@ from .accuracy import _quiet, curve, parallel
 from .tables import show
 
 DELTA = 0.01
-PAGE = Path(__file__).parent.parent / "docs" / "rivals.md"
 
 
 def attempt(model, fit):
@@ -218,7 +215,7 @@ def main():
         "--odds", default=None, help="one classification table alone: odds_normal, odds_factors, odds_credit"
     )
     options = parser.parse_args()
-    count, pieces = options.replications, []
+    count = options.replications
     odds.main(count, options.odds)
     if options.odds is not None:
         return
@@ -233,17 +230,6 @@ def main():
             rows.append([m, *(cell(v) for v in values), "" if np.isnan(ratio) else f"{ratio:.3g}"])
         header = ["method", *(f"epsilon={e:g}" for e in epsilons), f"ratio to non-private at {epsilons[1]:g}"]
         show(title, header, rows, f"compare_{name}")
-        pieces += [f"**{title}**", "", markdown(header, rows), ""]
-    text = PAGE.read_text()
-    block = "\n".join(["<!-- tables: make compare -->", "", *pieces, "<!-- end of tables -->"])
-    PAGE.write_text(
-        re.sub(r"<!-- tables: make compare -->.*<!-- end of tables -->", lambda _: block, text, flags=re.DOTALL)
-    )
-
-
-def markdown(header, rows):
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def show(title, header, rows, name=None):
 
 def documents():
     """Every Markdown file that may show a table."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def with_tables(text):

@@ -53,7 +53,7 @@ class Newton(Descent):
             return np.zeros(self.p)
         constant = np.zeros(len(self.whitening.matrix))
         constant[-1] = 1.0 / self.constant
-        self.direction = np.linalg.lstsq(self.whitening.matrix, constant)[0]
+        self.direction = np.linalg.lstsq(self.whitening.matrix, constant, rcond=None)[0]
         return np.outer(self.likelihood.start, self.direction).ravel()
 
     def theta(self, phi: Array) -> Array:
