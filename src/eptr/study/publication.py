@@ -14,6 +14,7 @@ from ..page import page
 from ..panel import panel
 from ..statement import StudyFacts, statement
 from .journal import Journal
+from .people import enforced
 from .result import Description, restored
 
 __all__ = ["Publication"]
@@ -39,7 +40,7 @@ class Publication:
             ledger=self.journal.ledger.head(),
             codebook=f"{len(settings['codebook']['columns'])} columns, declared before the first analysis",
             unit=unit,
-            enforced=f"the first {each} rows of each {unit} count, by the column {person!r}" if person else "",
+            enforced=enforced(person, each, unit) if person else "",
             bought=tuple(_ranges(self.journal)),
             gaussian=self.journal.gaussian,
             mixing=0.0,

@@ -18,13 +18,14 @@ from ..catalogue import from_json
 from ..codebook import Codebook
 from ..errors import InputError
 from ..persistence import decode, encode
+from ..privacy.claim import Release
 from ..privacy.facts import Facts
 from ..privacy.voices import tell
 from ..stats.estimate import Estimate
 from .layout import Layout, open_data
 from .models import Model, model
 
-__all__ = ["Description", "Fit", "restored", "storable", "widened", "widened_fit"]
+__all__ = ["Description", "Fit", "protecting", "restored", "storable", "widened", "widened_fit"]
 
 SCHEMA = "eptr-study/1"
 LEFT_OUT = (
@@ -289,6 +290,22 @@ def restored(content: dict[str, Any]) -> Any:
     if "estimate" in content:
         return Estimate(**{name: decode(value) for name, value in content["estimate"].items()})
     return decode(content["value"])
+
+
+def protecting(result: Any, unit: str, enforced: str) -> Any:
+    """The same with who is protected on its record, and how many rows of one that are kept."""
+
+    def signed(release: Release) -> Release:
+        return replace(release, record=replace(release.record, unit=unit, enforced=enforced))
+
+    if isinstance(result, Fit):
+        result.estimator.release_ = signed(result.estimator.release_)
+    if isinstance(result, Estimate):
+        return replace(result, release=signed(result.release))
+    if isinstance(result, Description):
+        columns = {n: {k: protecting(e, unit, enforced) for k, e in p.items()} for n, p in result.columns.items()}
+        return Description(columns)
+    return result
 
 
 def widened(estimate: Estimate, rows_each: int) -> Estimate:
