@@ -261,7 +261,7 @@ def test_a_study_goes_on_from_its_ledger(tmp_path):
     assert isinstance(later.describe(["sex"]), Description)
     assert str(later.describe(["sex"])) == str(told)
     assert str(Study(PEOPLE, BOOK, epsilon=3.0, ledger=url, analyses=4)) == str(later)
-    with pytest.raises(InputError, match="opened with Budget"):
+    with pytest.raises(InputError, match=r"opened with \(3, 1e-06\)"):
         Study(PEOPLE, BOOK, epsilon=4.0, ledger=url, analyses=4)
     with pytest.raises(InputError, match="another codebook"):
         Study(PEOPLE, BOOK.replaced("age", Number(0, 120)), epsilon=3.0, ledger=url, analyses=4)

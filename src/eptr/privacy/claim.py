@@ -227,12 +227,14 @@ class Release:
         """What a reader may rely on, as one record; see :meth:`statement`."""
         cost, record, paid = self.cost, self.record, self.record.receipt
         total = None if paid is None else (paid.epsilon, paid.delta)
+        # Several rows have somebody whose they are.
+        unit = "person" if record.unit == "row" and self.rows_per_person > 1 else record.unit
         together = cost.mu * math.sqrt(cost.parts) if cost.kind in _OF_MU else None
         return Facts(
             what=record.what or self.strategy, how=record.how, replied=self.replied, private=self.private,
             epsilon=self.epsilon, delta=self.delta, mu=together, failure=cost.failure * cost.parts,
             bet=best_bet(self.epsilon, self.delta, together, cost.failure * cost.parts),
-            unit=record.unit, enforced=record.enforced, relation=self.neighbours, rows_each=self.rows_per_person,
+            unit=unit, enforced=record.enforced, relation=self.neighbours, rows_each=self.rows_per_person,
             rows=record.rows,
             total=total, total_bet=None if total is None else best_bet(*total),
             share=None if total is None else share_of(together, self.epsilon, total),

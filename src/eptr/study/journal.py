@@ -79,11 +79,11 @@ class Journal:
         # What Gaussian releases may add up to, nothing being reserved for others: accounting/filter.md.
         self.mu = Spent().remaining(self.total, opening.content["mixing"]).mu * _KEPT_BACK
 
-    @staticmethod
-    def known_total(ledger: str) -> Budget | None:
-        """The budget of an account that exists."""
+    @classmethod
+    def known(cls, ledger: str) -> Journal | None:
+        """That of an account that exists."""
         account = Ledger(ledger)
-        return account.total() if account.dataset and _exists(account) else None
+        return cls(account) if account.dataset and _exists(account) else None
 
     @classmethod
     def open(cls, ledger: Any, total: Budget, settings: dict[str, Any], source: str, *, seeded: bool) -> Journal:
@@ -110,7 +110,8 @@ class Journal:
             weakref.finalize(found, shutil.rmtree, folder, True)
         if found.total != total:
             raise InputError(
-                f"{account.dataset!r} was opened with {found.total}, and that is fixed for good; pass the same epsilon and delta."
+                f"{account.dataset!r} was opened with ({found.total.epsilon:g}, {found.total.delta:g}), and that is fixed for "
+                "good; pass the same epsilon and delta."
             )
         if found.settings != settings:
             differ = [key for key in settings if settings[key] != found.settings.get(key)]

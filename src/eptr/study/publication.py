@@ -15,9 +15,9 @@ from ..panel import panel
 from ..statement import StudyFacts, statement
 from .journal import Journal
 from .people import enforced
-from .result import Description, restored
+from .result import Description, Fit, restored
 
-__all__ = ["Publication"]
+__all__ = ["Publication", "declared", "fit_page"]
 
 
 class Publication:
@@ -64,7 +64,7 @@ class Publication:
             f"Study of {self.journal.ledger.dataset}",
             note=self.journal.remaining(self.settings["analyses"]),
             study=self.facts(),
-            codebook=_declared(Codebook.from_dict(self.settings["codebook"])),
+            codebook=declared(Codebook.from_dict(self.settings["codebook"])),
             ledger=[["analysis", "share of the budget", "delivered"], *lines],
         )
 
@@ -73,6 +73,12 @@ class Publication:
         to = Path(path)
         to.write_text(self.page(), encoding="utf-8")
         return to
+
+
+def fit_page(fit: Fit, rows: int) -> str:
+    """One fit on one page."""
+    note = f"{rows:,} rows, {len(fit.model.x)} columns of the design."
+    return page([panel(fit, f"{fit.method} {fit.formula}")], fit.formula, note=note, codebook=declared(fit.book))
 
 
 def _ranges(journal: Journal) -> Iterator[tuple[str, str]]:
@@ -92,5 +98,6 @@ def _single(text: str, result: Any) -> Iterator[tuple[str, Any]]:
         yield text, result
 
 
-def _declared(book: Codebook) -> list[tuple[str, str]]:
+def declared(book: Codebook) -> list[tuple[str, str]]:
+    """What a codebook says, as lines of a table."""
     return [(name, line.removeprefix(f"{name}: ")) for name, line in zip(book, book.check(), strict=True)]
