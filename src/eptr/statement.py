@@ -141,7 +141,11 @@ def statement(results: Iterable[Any], study: StudyFacts, voice: str = "methods")
 
 def _line(number: int, f: Facts) -> str:
     mu = "" if f.mu is None else f", mu = {f.mu:.4g}"
-    return f"{number}. {f.what} at ({f.epsilon:g}, {f.delta:g}){mu}, {f.share:.1%} of the total, {f.basis}"
+    wide = ""
+    if f.level is not None and f.widths is not None:
+        low, high = (f"{width:.3g}" for width in f.widths)
+        wide = f", {f.level:.0%} intervals {low if low == high else f'{low} to {high}'} wide"
+    return f"{number}. {f.what} at ({f.epsilon:g}, {f.delta:g}){mu}, {f.share:.1%} of the total, {f.basis}{wide}"
 
 
 def _counted(found: Sequence[Facts]) -> str:

@@ -38,14 +38,15 @@ class Call:
     ledger: Ledger
     name: str  # the key of the analysis, a colon, and the number of the entry that began the run
     text: str
+    recorded: bool = True  # whether anybody else can look the charge up
 
     def charge(self, cost: Cost, *, private: bool, what: str = "") -> Entry:
         entry = self.ledger.charge(cost, private=private, what=self.text, call=self.name)
         self.name = entry.content["call"]
         return entry
 
-    def receipt(self, entry: Entry) -> Receipt:
-        return self.ledger.receipt(entry)
+    def receipt(self, entry: Entry) -> Receipt | None:
+        return self.ledger.receipt(entry) if self.recorded else None
 
     def check(self, cost: Cost, *, private: bool) -> None:
         self.ledger.check(cost, private=private, call=self.name)
@@ -67,7 +68,7 @@ class Journal:
     """The account of one study."""
 
     def __init__(self, ledger: Ledger) -> None:
-        self.ledger, self.total = ledger, ledger.total()
+        self.ledger, self.total, self.recorded = ledger, ledger.total(), True
         opening = ledger.history()[0]
         self.simulation = bool(opening.content["simulation"])
         if "study" not in opening.content:
@@ -107,6 +108,7 @@ class Journal:
                     raise
         found = cls(account)
         if folder is not None:
+            found.recorded = False
             weakref.finalize(found, shutil.rmtree, folder, True)
         if found.total != total:
             raise InputError(
@@ -175,7 +177,7 @@ class Journal:
 
     def call(self, key: str, text: str) -> Call:
         """The next run of an analysis; the ledger numbers it, whoever else is at work."""
-        return Call(self.ledger, f"{key}:", text)
+        return Call(self.ledger, f"{key}:", text, self.recorded)
 
     def _runs(self, key: str) -> dict[str, Entry | None]:
         """Every run of an analysis that was charged, and its result."""

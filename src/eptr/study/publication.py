@@ -37,7 +37,7 @@ class Publication:
             delta=total.delta,
             remaining=(left.epsilon, left.delta, left.mu),
             spent=1.0 - self.journal.left,
-            ledger=self.journal.ledger.head(),
+            ledger=self.journal.ledger.head() if self.journal.recorded else "",
             codebook=f"{len(settings['codebook']['columns'])} columns, declared before the first analysis",
             unit=unit,
             enforced=enforced(person, each, unit) if person else "",
@@ -100,4 +100,6 @@ def _single(text: str, result: Any) -> Iterator[tuple[str, Any]]:
 
 def declared(book: Codebook) -> list[tuple[str, str]]:
     """What a codebook says, as lines of a table."""
-    return [(name, line.removeprefix(f"{name}: ")) for name, line in zip(book, book.check(), strict=True)]
+    lines = [(name, line.removeprefix(f"{name}: ")) for name, line in zip(book, book.check(), strict=True)]
+    missing = ", ".join(map(str, book.na_values))
+    return [*lines, ("values that mean: missing", missing)] if missing else lines

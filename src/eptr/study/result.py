@@ -25,7 +25,7 @@ from ..stats.estimate import Estimate
 from .layout import Layout, open_data
 from .models import Model, model
 
-__all__ = ["Description", "Fit", "protecting", "restored", "storable", "widened", "widened_fit"]
+__all__ = ["Description", "Fit", "restored", "signed", "storable", "widened", "widened_fit"]
 
 SCHEMA = "eptr-study/1"
 LEFT_OUT = (
@@ -292,19 +292,23 @@ def restored(content: dict[str, Any]) -> Any:
     return decode(content["value"])
 
 
-def protecting(result: Any, unit: str, enforced: str) -> Any:
-    """The same with who is protected on its record, and how many rows of one that are kept."""
+def signed(result: Any, what: str, unit: str, enforced: str) -> Any:
+    """The same with what was asked on its record, who is protected, and how the rows of one are kept to what was said."""
 
-    def signed(release: Release) -> Release:
-        return replace(release, record=replace(release.record, unit=unit, enforced=enforced))
+    def sign(release: Release) -> Release:
+        return replace(release, record=replace(release.record, what=what, unit=unit, enforced=enforced))
 
     if isinstance(result, Fit):
-        result.estimator.release_ = signed(result.estimator.release_)
+        result.estimator.release_ = sign(result.estimator.release_)
     if isinstance(result, Estimate):
-        return replace(result, release=signed(result.release))
+        return replace(result, release=sign(result.release))
     if isinstance(result, Description):
-        columns = {n: {k: protecting(e, unit, enforced) for k, e in p.items()} for n, p in result.columns.items()}
-        return Description(columns)
+        return Description(
+            {
+                name: {k: signed(e, f"describe {name}: {k}", unit, enforced) for k, e in parts.items()}
+                for name, parts in result.columns.items()
+            }
+        )
     return result
 
 

@@ -31,7 +31,7 @@ from .layout import KEPT, Labelled, Layout, open_data
 from .models import model
 from .people import bounded, enforced
 from .publication import Publication
-from .result import Description, Fit, protecting, restored, storable, widened, widened_fit
+from .result import Description, Fit, restored, signed, storable, widened, widened_fit
 from .terms import levels_of
 
 __all__ = ["Study"]
@@ -123,7 +123,6 @@ class Study:
             "neighbours": neighbours, "analyses": analyses,
         }  # fmt: skip
         self._rng = np.random.default_rng(int(random_state)) if isinstance(random_state, Integral) else random_state
-        self.recorded = ledger is not None
         self.journal = Journal.open(ledger, total, self.settings, self.data.where, seeded=self._rng is not None)
         for text in (*public_warnings(self.data.n, 1, delta), *self.journal.elsewhere(self.data.where)):
             warnings.warn(text, SettingsWarning, stacklevel=2)
@@ -163,7 +162,7 @@ class Study:
 
     def __repr__(self) -> str:
         kept = (
-            self.journal.ledger.url if self.recorded else "recorded nowhere: pass ledger='sqlite:///budget.db#people'"
+            self.journal.ledger.url if self.journal.recorded else "recorded nowhere: pass ledger='sqlite:///budget.db#people'"
         )
         head = f"Study of {self.data.n:,} rows, ({self.epsilon:g}, {self.delta:g}) in all, {kept}."
         return "\n".join([head, *self.spent, self.remaining])
@@ -319,7 +318,7 @@ class Study:
             result = work(Paid(self, call, share, condition))
         if isinstance(result, Estimate):
             result = widened(result, self.unit.rows)  # type: ignore[assignment]
-        result = protecting(result, self.protects, self._enforced())
+        result = signed(result, text, self.protects, self._enforced())
         self.journal.ledger.deliver(call.name, storable(result), text)
         return result
 
