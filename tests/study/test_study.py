@@ -520,6 +520,19 @@ def test_a_plan_says_widths_and_what_a_wish_would_cost():
         study.plan("wage ~ age", width={"nope": 1.0})
 
 
+@pytest.mark.parametrize("rows_each", [1, 3])
+def test_a_plan_is_about_what_happens(rows_each):
+    rng = np.random.default_rng(0)
+    rows = {"region": rng.choice(["N", "S", "W"], 20_000)}
+    rows["wage"] = 2000.0 + 400.0 * (rows["region"] == "S") + 300.0 * rng.normal(size=20_000)
+    book = Codebook({"region": Category(["N", "S", "W"]), "wage": Number(1, 5000)})
+    study = seeded(rows, book, rows_each=rows_each)
+    planned = study.plan("wage ~ region", spread=300.0).widths
+    found = np.ptp(study.ols("wage ~ region").conf_int(), axis=1)
+    for name, width in planned.items():
+        assert found[name] == pytest.approx(width, rel=0.2)
+
+
 def broken():
     """A gzip file whose content is noise."""
     path = Path(tempfile.mkdtemp()) / "people.csv.gz"

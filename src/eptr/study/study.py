@@ -162,7 +162,9 @@ class Study:
 
     def __repr__(self) -> str:
         kept = (
-            self.journal.ledger.url if self.journal.recorded else "recorded nowhere: pass ledger='sqlite:///budget.db#people'"
+            self.journal.ledger.url
+            if self.journal.recorded
+            else "recorded nowhere: pass ledger='sqlite:///budget.db#people'"
         )
         head = f"Study of {self.data.n:,} rows, ({self.epsilon:g}, {self.delta:g}) in all, {kept}."
         return "\n".join([head, *self.spent, self.remaining])
