@@ -132,6 +132,8 @@ def compose(releases: Iterable[Any]) -> Composition:
         raise InputError(
             "releases must all protect the same neighbours: a total of 'replace-one' and 'zero-out' would mean neither."
         )
+    if len({cost.rows for cost in costs}) > 1:
+        raise InputError("releases must all have one rows_per_person: a total of several would mean none of them.")
     return Composition(costs)
 
 

@@ -295,8 +295,10 @@ class PrivateEstimator(_Declared):
     def facts(self) -> Facts:
         """What a reader may rely on: the facts of the Release, and what this model knows of its accuracy."""
         check_is_fitted(self, "release_")
+        return self._facts(self._table())
+
+    def _facts(self, table: Any) -> Facts:
         found = replace(self.release_.facts(), fault=self._fault or "")
-        table = self._table()
         if table is None:
             return found
         widths = np.ptp(table.intervals, axis=1)

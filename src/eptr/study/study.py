@@ -32,7 +32,7 @@ from .layout import KEPT, Labelled, Layout, open_data
 from .models import model
 from .people import bounded
 from .publication import Publication
-from .result import Description, Fit, restored, storable, widened
+from .result import Description, Fit, restored, storable, widened, widened_fit
 from .terms import levels_of
 
 __all__ = ["Study"]
@@ -293,7 +293,8 @@ class Study:
             estimator = asked.make(**paid.sums())
             estimator.fit(paid.rows(asked.x, asked.y))
             estimator.set_params(ledger=None, random_state=None)
-            return Fit(method, formula, self.book, estimator, self.unit.rows)
+            estimator.fitted_ = widened_fit(estimator.fitted_, self.unit.rows)
+            return Fit(method, formula, self.book, estimator)
 
         self._buy(self._private_names(formula))
         model(method, formula, self.book)  # what is wrong with it is said before anything is looked up

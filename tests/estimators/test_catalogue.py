@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import math
 import pickle
 import warnings
 from dataclasses import FrozenInstanceError, fields
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 
 import eptr
 from eptr.estimators.fitted import FACTS, Fitted
 
-from .test_sklearn import ESTIMATORS, identity, target
+from ..every.test_sklearn import ESTIMATORS, identity, target
 
 EVERY = pytest.mark.parametrize("estimator", ESTIMATORS, ids=identity)
 
@@ -108,26 +104,6 @@ def test_a_fit_adds_declared_facts_and_released_numbers_alone(estimator):
     assert {*stored["facts"]} <= {*FACTS}
 
 
-STORED = json.loads((Path(__file__).parent / "stored" / "eptr-model-1.json").read_text())
-
-
-@pytest.mark.parametrize("name", STORED)
-@pytest.mark.parametrize("version", ["0.1", "before 0.2"])
-def test_models_of_the_first_schema_are_read(name, version):
-    """Written by the releases that stored every name that ends in an underscore; 0.1 knew neither basis nor relation."""
-    content = copy.deepcopy(STORED[name])
-    release = content["model"]["fitted"]["release_"]
-    if version == "0.1":
-        for key in ("basis", "theorem", "relation"):
-            del release["cost"][key]
-        del release["release"]["neighbours"]
-    model = eptr.from_json(json.dumps(content["model"]))
-    assert model.predict([[0.1, 0.2], [-0.5, 0.5]]).tolist() == content["predicts"]
-    assert model.released_ is content["released"]
-    assert model.release_.rows_per_person == 1
-    assert eptr.from_json(model.to_json()).to_json() == model.to_json()
-
-
 @EVERY
 def test_json_round_trip_is_exact(estimator):
     X, y = rows()
@@ -137,28 +113,6 @@ def test_json_round_trip_is_exact(estimator):
     assert again.to_json() == model.to_json()
     assert json.loads(model.to_json())["schema"] == "eptr-model/2"
     assert again.release_.epsilon == model.release_.epsilon
-
-
-@pytest.mark.parametrize("x_range", [(-2, 2), [(-2, 2), (-3.0, 3)], {"a": (-2, 2), "b": (-3, 3)}], ids=type)
-def test_ranges_and_intervals_are_stored_with_a_model(x_range):
-    X, y = rows()
-    model = eptr.LinearRegression(2.0, x_range=x_range, y_range=(-4, 4)).fit(pd.DataFrame(X, columns=["a", "b"]), y)
-    again = eptr.from_json(model.to_json())
-    assert again.x_range == x_range
-    assert str(again.summary()) == str(model.summary())
-    np.testing.assert_array_equal(again.conf_int(0.8), model.conf_int(0.8))
-    assert again.undetermined_.dtype == bool
-    assert again.to_json() == model.to_json()
-    later = again.set_params(random_state=0).fit(pd.DataFrame(X, columns=["a", "b"]), y)
-    assert later.n_features_in_ == 2
-
-
-@pytest.mark.parametrize(
-    "text", ["", "{}", "[1]", '{"schema": "eptr-model/9", "model": "X"}', '{"schema": "eptr-model/2", "model": "os"}']
-)
-def test_foreign_json_is_a_typed_error(text):
-    with pytest.raises(eptr.InputError, match="model"):
-        eptr.from_json(text)
 
 
 @EVERY
@@ -240,48 +194,6 @@ def test_missing_bounds_say_how_to_choose_one(name):
         eptr.LinearRegression(**{"x_bound": 3.0, "y_bound": 3.0, name: None}).fit(X, y)
     with pytest.raises(eptr.BoundError, match=name):
         eptr.LinearRegression(**{"x_bound": 3.0, "y_bound": 3.0, name: -2.0}).fit(X, y)
-
-
-def test_kernel_settings_are_typed_errors():
-    X, y = rows(50)
-    for settings, name in [
-        (dict(y_bound=None), "y_bound"),
-        (dict(y_bound=(1, 1)), "y_bound"),
-        (dict(domain=None), "domain is missing"),
-        (dict(domain=(1, 0)), "domain"),
-        (dict(domain=[(0, 1)] * 3), "domain"),
-        (dict(bandwidth=0.0), "bandwidth"),
-        (dict(bandwidth=[0.1, 0.2, 0.3]), "bandwidth"),
-        (dict(kernel="box"), "kernel"),
-        (dict(kernel="epanechnikov"), "positive definite"),
-        (dict(trend="cubic"), "trend"),
-        (dict(budget="some"), "budget"),
-        (dict(queries=[[1.0, 2.0, 3.0]]), "queries"),
-    ]:
-        with pytest.raises(ValueError, match=name):
-            eptr.KernelRegressor(**{"domain": (0, 1), "y_bound": 1.0, **settings}).fit(X, y)
-
-
-def test_labels():
-    X, y = rows(200)
-    labels = np.where(y > 0, "yes", "no")
-    with pytest.raises(eptr.InputError, match="two labels"):
-        eptr.BayesClassifier(x_bound=3.0).fit(X, np.zeros(200))
-    with pytest.raises(eptr.InputError, match="not in classes"):
-        eptr.BayesClassifier(x_bound=3.0, classes=["no", "maybe"]).fit(X, labels)
-    with pytest.raises(eptr.InputError, match="classes"):
-        eptr.BayesClassifier(x_bound=3.0, classes="private").fit(X, labels)
-    model = eptr.BayesClassifier(x_bound=3.0, classes=["yes", "no", "absent"]).fit(X, labels)
-    assert list(model.classes_) == ["absent", "no", "yes"]
-    assert model.predict_proba(X).shape == (200, 3)
-    missing = eptr.BayesClassifier(x_bound=3.0, classes=[0, 1], invalid="drop").fit(X, np.where(y > 2, np.nan, y > 0))
-    assert list(missing.classes_) == [0, 1]
-    with pytest.raises(eptr.InputError, match="list the classes"):  # every label that occurs is declared by occurring
-        eptr.BayesClassifier(x_bound=3.0, invalid="drop").fit(X, labels)
-    dropped = eptr.BayesClassifier(x_bound=3.0, classes=["yes", "no"], invalid="drop").fit(
-        X, np.where(y > 2, "odd", labels)
-    )
-    assert set(dropped.predict(X)) <= {"yes", "no"}
 
 
 HARD = {
@@ -373,59 +285,6 @@ def test_float32_and_integers_are_welcome():
     model.fit(np.rint(X * 10).astype(int), np.rint(y * 10).astype(int))
 
 
-def test_tight_and_paper_noise_follow_their_formulas():
-    n, R, R_t, c0 = 8000, 4.0, 1.0, 0.5
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, 5))
-    y = X[:, 0] + rng.normal(size=n)
-    options = dict(epsilon=1.0, delta=0.01, x_bound=R, y_bound=R, coef_bound=R_t, c0=c0, fit_intercept=False)
-    paper = eptr.LinearRegression(**options, strategy="paper").fit(X, y)
-    assert paper.noise_ == pytest.approx(4 * R * R * R_t / (c0 * n) * 2 * math.sqrt(2 * math.log(125)), rel=1e-6)
-    tight = eptr.LinearRegression(**options, strategy="tight").fit(X, y)
-    assert tight.noise_ == pytest.approx(2.598 * R * R * R_t / (c0 * n) * 1.05 / eptr.gaussian_mu(1.0, 0.01), rel=1e-3)
-    assert paper.released_
-    assert tight.released_
-
-
-def test_kernel_queries_split_or_spend_the_budget():
-    X, y = rows(4000)
-    options = dict(domain=(-2, 2), y_bound=4.0, bandwidth=0.5, queries=[[0.0, 0.0], [1.0, 1.0]], strategy="tight")
-    total = eptr.KernelRegressor(2.0, 1e-5, **options).fit(X, y)
-    each = eptr.KernelRegressor(2.0, 1e-5, budget="each", **options).fit(X, y)
-    assert (total.release_.epsilon, each.release_.epsilon) == (2.0, 4.0)
-    assert each.noise_ < total.noise_
-    assert each.predict([[0.9, 0.9]])[0] == each.values_[1]
-
-
-@pytest.mark.parametrize("kernel", ["gaussian", "laplace", "wendland"])
-def test_whole_function_kernels(kernel):
-    rng = np.random.default_rng(0)
-    X = rng.uniform(size=(6000, 2))
-    f = lambda x: np.sin(4 * x[:, 0]) * x[:, 1]  # noqa: E731
-    model = eptr.KernelRegressor(4.0, 1e-3, (0, 1), y_bound=1.5, bandwidth=[0.1, 0.2], kernel=kernel, random_state=0)
-    error = model.fit(X, f(X) + 0.1 * rng.normal(size=6000)).predict(X[:500]) - f(X[:500])
-    assert np.mean(error**2) < 0.03
-
-
-def test_many_dimensions_are_capped_not_refused():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(size=(500, 16))
-    model = eptr.KernelRegressor(4.0, 1e-3, (0, 1), y_bound=1.0, bandwidth=0.8, random_state=0).fit(X, X[:, 0])
-    assert model.sums_.size <= 40_000
-    assert np.isfinite(model.predict(X)).all()
-
-
-def test_trend_carries_a_line_exactly_where_smoothing_alone_cannot():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(size=(3000, 2))
-    y = 3 * X[:, 0] - 2 * X[:, 1] + 0.1 * rng.normal(size=3000)
-    grid = rng.uniform(size=(500, 2))
-    options = {"domain": (0, 1), "y_bound": (-2, 3), "bandwidth": 0.1, "random_state": 0}
-    fits = [eptr.KernelRegressor(1.0, 1e-3, trend=t, **options).fit(X, y) for t in (None, "linear")]
-    errors = [np.mean((fit.predict(grid) - 3 * grid[:, 0] + 2 * grid[:, 1]) ** 2) for fit in fits]
-    assert errors[1] < 0.3 * errors[0]
-
-
 @EVERY
 def test_a_new_fit_forgets_the_old_one(estimator):
     """A seeded fit's sums, left beside a private one, would publish the exact sums."""
@@ -456,20 +315,6 @@ def test_no_error_quotes_a_cell(estimator):
     assert "Jane" not in str(caught.value) + str(caught.value.__context__)
 
 
-@pytest.mark.parametrize("missing", [None, np.nan])
-def test_missing_labels_are_dropped_not_fatal(missing):
-    X, y = rows(200)
-    labels = np.where(y > 0, "yes", "no").astype(object)
-    labels[3] = missing
-    model = eptr.BayesClassifier(x_bound=3.0, classes=["no", "yes"], invalid="drop").fit(X, labels)
-    assert list(model.classes_) == ["no", "yes"]
-
-
-def test_declared_labels_cause_no_warning_about_their_number():
-    rng = np.random.default_rng(0)
-    eptr.BayesClassifier(x_bound=3.0, classes=list(range(40))).fit(rng.normal(size=(40, 2)), np.arange(40))
-
-
 def test_missing_responses_are_dropped():
     X, y = rows(200)
     holes = y.astype(object)
@@ -486,27 +331,3 @@ def test_later_settings_do_not_change_what_was_promised(estimator):
     model.plan(n=100, n_features=2)
     np.testing.assert_array_equal(model.predict(X), before)
     assert model.privacy_statement() == text
-
-
-def test_dropped_rows_do_not_enter_the_trend():
-    rng = np.random.default_rng(0)
-    X, y = rng.uniform(2, 3, size=(2000, 1)), rng.uniform(1, 3, size=2000)
-    options = dict(domain=(2, 3), y_bound=(1, 3), bandwidth=0.2, trend="linear", random_state=0, epsilon=8.0)
-    some = np.where(np.arange(2000)[:, None] < 1000, X, np.nan)
-    dropped = eptr.KernelRegressor(**options, invalid="drop").fit(some, y)
-    kept = eptr.KernelRegressor(**options).fit(X[:1000], y[:1000])
-    points = np.linspace(2, 3, 20)[:, None]
-    np.testing.assert_allclose(dropped.predict(points), kept.predict(points), atol=0.15)
-
-
-@pytest.mark.parametrize("strategy", ["refined", "tight"])
-def test_a_kernel_fit_is_grey_where_the_rows_are_too_few(strategy):
-    rng = np.random.default_rng(0)
-    X = rng.uniform(size=(4000, 2)) * [0.4, 1.0]
-    queries = np.array([[0.2, 0.5], [0.8, 0.5]])
-    model = eptr.KernelRegressor(4.0, 1e-3, (0, 1), y_bound=1.0, bandwidth=0.1, queries=queries, strategy=strategy)
-    model.set_params(random_state=0).fit(X, X[:, 0])
-    assert model.too_few(queries).tolist() == [False, True]
-    one = clone(model).set_params(queries=queries[:, :1]).fit(X[:, :1], X[:, 0])
-    for fitted_model, axes in ((model, 2), (one, 1)):
-        assert len(fitted_model.plot().figure.axes) == axes  # a map has a colour bar

@@ -1,3 +1,5 @@
+"""Intervals of least squares: how they read, what widens them, and that they cover."""
+
 from __future__ import annotations
 
 import numpy as np

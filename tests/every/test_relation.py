@@ -1,4 +1,4 @@
-"""One relation per dataset: promises of different kinds do not add up."""
+"""One relation and one unit per dataset: promises of different kinds do not add up."""
 
 from __future__ import annotations
 
@@ -44,6 +44,29 @@ def test_a_forged_relation_is_found(ledger):
         ledger.charge(cost, private=True)
     with pytest.raises(eptr.InputError, match="neighbours"):
         ledger.create("other", epsilon=1.0, delta=1e-6, neighbours="add-remove")
+
+
+@pytest.mark.parametrize(("here", "there"), [(1, 3), (3, 1), (3, 2)])
+def test_a_dataset_counts_one_unit(here, there, ledger):
+    """A release about single rows would make a total about persons say less than it does, and the other way round."""
+    ledger.create("study", epsilon=3.0, delta=1e-5, rows_per_person=here)
+    with pytest.raises(eptr.PrivacyError, match=f"rows_per_person={here}"):
+        regression(rows_per_person=there, ledger=ledger).fit(X, Y)
+    if here > 1:
+        with pytest.raises(eptr.PrivacyError, match="of a person's rows"):
+            ledger.reserve("study", 2, 0.1, 1e-8)
+    assert len(ledger.history()) == 1
+    model = regression(rows_per_person=here, ledger=ledger).fit(X, Y)
+    assert model.release_.cost.rows == ledger.history()[-1].content["rows"] == here
+    assert eptr.from_json(model.to_json()).release_.cost == model.release_.cost
+    ledger.verify()
+    with pytest.raises(eptr.InputError, match="rows_per_person"):
+        ledger.create("other", epsilon=1.0, delta=1e-6, rows_per_person=0)
+
+
+def test_units_do_not_compose():
+    with pytest.raises(eptr.InputError, match="rows_per_person"):
+        eptr.compose([regression(rows_per_person=k).fit(X, Y) for k in (1, 2)])
 
 
 def test_relations_do_not_compose():

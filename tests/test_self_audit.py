@@ -26,3 +26,10 @@ def test_every_attack_has_somebody_to_convict():
 def test_findings_come_in_the_order_asked_for():
     names = ["bad: a float32 sum, sensitivity 1", "artefacts: bad: a raw statistic in an attribute"]
     assert [f.claim for f in run_checks(names, 0.1)] == [names[0], names[1].removeprefix("artefacts: ")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.name)
+def test_the_self_audit_convicts_the_guilty_and_nobody_else(check):
+    finding = check.run(0.3)
+    assert not finding.wrong, finding

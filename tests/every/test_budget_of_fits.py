@@ -17,11 +17,6 @@ from eptr.privacy import mechanism, noise, spending
 from eptr.rivals.catalogue import RIVALS
 from eptr.rows.memory import MemoryRows
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning"),
-    pytest.mark.filterwarnings("ignore::eptr.NoReplyWarning"),
-]
-
 LINEAR = {"x_bound": 1.5, "y_bound": 2.0}
 RANGES = {"x_range": (-1.0, 1.0), "y_range": (0.0, 1.0)}
 CLASSES = {"x_bound": 1.5, "classes": [0, 1]}

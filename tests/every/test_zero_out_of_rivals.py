@@ -11,7 +11,7 @@ import eptr
 from eptr.rivals.catalogue import RIVALS
 
 from ..replay import Replay, dropped, spent
-from ..test_parts import BEYOND_SUMS
+from .test_parts import BEYOND_SUMS
 
 SETTINGS = {
     "classification": {"x_bound": 1.5},

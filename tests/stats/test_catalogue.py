@@ -15,7 +15,7 @@ from eptr.stats.catalogue import LEVELS, STATISTICS
 
 EVERY = [*STATISTICS, *RIVAL_STATISTICS]
 ALL = pytest.mark.parametrize("statistic", EVERY, ids=lambda s: s.name)
-# Others are replayed by what they draw: tests/rivals/test_quantiles.py.
+# Others are replayed by what they draw: tests/rivals/test_value_line.py.
 SUMS = pytest.mark.parametrize("statistic", [s for s in EVERY if not s.pure], ids=lambda s: s.name)
 pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
 

@@ -19,10 +19,6 @@ from eptr.catalogue import EVERY
 from eptr.estimators import base
 from eptr.privacy.spending import Spending
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning"),
-    pytest.mark.filterwarnings("ignore::eptr.NoReplyWarning"),
-]
 ENTRIES = pytest.mark.parametrize("entrant", EVERY, ids=lambda e: e.name)
 X_BOUND, Y_BOUND = 1.5, 2.0
 
