@@ -15,8 +15,8 @@ import numpy as np
 
 from eptr import rivals, stats
 
-from .accuracy import _quiet
-from .tables import RESULTS, progress, show
+from .accuracy import _quiet, parallel
+from .tables import RESULTS, show
 
 N, EPSILON, DECILES = 1000, 1.0, np.arange(1, 10) / 10
 # Name, simulator, public bounds, and a step if values are known to be multiples of it.
@@ -60,36 +60,44 @@ def misclassified(x, found):
     return float(np.maximum(0.0, np.maximum(below - wanted, wanted - until)).mean())
 
 
-def compare(name, relation, count):
-    """One row of the table: every method on the same rows."""
+def one_run(name, relation, seed, some):
+    """Errors of every method on the same rows, or of ``some`` of them."""
     _quiet()
     simulate, bounds, step = DATA[name]
-    errors = np.full((count, len(METHODS)), np.nan)
-    for seed in progress(range(count), f"{name}, {relation}"):
-        x = simulate(np.random.default_rng([seed, 15]), N)
-        for k, method in enumerate(METHODS.values()):
-            if k > 1 and seed >= count // 8:
-                continue  # far off: an eighth of the runs tells as much
-            steps = {"step": step} if method in (ours, with_intervals) else {}
-            # The first two draw with the same bits: they differ by what they are, and little by chance.
-            settings = {"epsilon": EPSILON, "neighbours": relation, "random_state": 1000 * max(0, k - 1) + seed} | steps
-            errors[seed, k] = misclassified(x, method(x, DECILES, bounds, **settings).value)
+    x, errors = simulate(np.random.default_rng([seed, 15]), N), np.full(len(METHODS), np.nan)
+    for k, method in enumerate([*METHODS.values()][:some]):
+        steps = {"step": step} if method in (ours, with_intervals) else {}
+        # The first two draw with the same bits: they differ by what they are, and little by chance.
+        settings = {"epsilon": EPSILON, "neighbours": relation, "random_state": 1000 * max(0, k - 1) + seed} | steps
+        errors[k] = misclassified(x, method(x, DECILES, bounds, **settings).value)
+    return errors
+
+
+def compare(name, relation, count):
+    """One row of the table."""
+    # All but the first two are far off: an eighth of the runs tells as much.
+    tasks = [(name, relation, seed, None if seed < count // 8 else 2) for seed in range(count)]
+    errors = np.array(parallel(one_run, tasks, f"{name}, {relation}"))
     apart = errors[:, 0] - errors[:, 1]
     return [*np.nanmean(errors, axis=0).tolist(), float(apart.mean()), float(apart.std(ddof=1) / np.sqrt(count))]
 
 
-def coverage(name, n, epsilon, count):
-    """Share of intervals that hold the quantile of the population, mean and worst level, and their width over sampling's."""
+def one_interval(name, n, epsilon, truth, seed):
+    """Whether intervals hold, and their width over sampling's, level by level."""
     _quiet()
     simulate, bounds, step = DATA[name]
-    truth = np.quantile(simulate(np.random.default_rng(77), 4_000_000), DECILES, method="inverted_cdf")
-    held, share = np.zeros(len(DECILES)), []
-    for seed in progress(range(count), f"coverage, {name}, {n}, {epsilon:g}"):
-        x = simulate(np.random.default_rng([seed, n]), n)
-        found = stats.quantiles(x, DECILES, bounds, epsilon=epsilon, step=step, random_state=seed)
-        held += (found.low <= truth) & (truth <= found.high)
-        share.append(np.hypot(found.se_sampling, found.se_privacy) / np.maximum(found.se_sampling, 1e-300))
-    return [float(held.mean() / count), float(held.min() / count), float(np.median(share))]
+    x = simulate(np.random.default_rng([seed, n]), n)
+    found = stats.quantiles(x, DECILES, bounds, epsilon=epsilon, step=step, random_state=seed)
+    width = np.hypot(found.se_sampling, found.se_privacy) / np.maximum(found.se_sampling, 1e-300)
+    return (found.low <= truth) & (truth <= found.high), width
+
+
+def coverage(name, n, epsilon, count):
+    """Share of intervals that hold the quantile of the population, mean and worst level, and their width over sampling's."""
+    truth = np.quantile(DATA[name][0](np.random.default_rng(77), 4_000_000), DECILES, method="inverted_cdf")
+    tasks = [(name, n, epsilon, truth, seed) for seed in range(count)]
+    held, widths = np.array(parallel(one_interval, tasks, f"coverage, {name}, {n}, {epsilon:g}")).swapaxes(0, 1)
+    return [float(held.mean()), float(held.mean(axis=0).min()), float(np.median(widths))]
 
 
 def kept(name, header, fresh, keys):
@@ -102,7 +110,7 @@ def kept(name, header, fresh, keys):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--replications", type=int, default=400)
+    parser.add_argument("--replications", type=int, default=240)
     parser.add_argument("--only", nargs="*", default=list(DATA), choices=list(DATA))
     parser.add_argument("--relation", nargs="*", default=["replace-one", "zero-out"])
     parser.add_argument("--part", nargs="*", default=["errors", "coverage", "speed"])
