@@ -66,13 +66,10 @@ def roc_auc(asked: Scored) -> Estimate:
     spread = pooled(found.powers[2] - found.powers[1] ** 2, found.noise[2])
     # What is left out: noise in both guesses, and how rows lie in cells that they share, if that is not as it was guessed.
     uneven = float(np.max(np.abs(1.0 - 0.5 * np.sqrt(spread[:, 0] / np.maximum([below, above], 1e-9)))))
-    product, order = (
-        sd**2 * cells / math.sqrt(2.0 * np.prod(sizes) ** 2),
-        0.5 * float(guess[0] @ guess[1]) ** 2 * uneven,
-    )
-    spread = spread / found.counts
-    sampling, noise = 0.5 * math.sqrt(float(spread.sum())), 0.5 * float(np.linalg.norm(found.noise[1]))
-    privacy = math.hypot(noise, product, order)
+    product, shared = sd**2 * cells / math.sqrt(2.0) / float(np.prod(sizes)), float(guess[0] @ guess[1])
+    sampling = 0.5 * math.sqrt(float((spread / found.counts).sum()))
+    noise = 0.5 * float(np.linalg.norm(found.noise[1]))
+    privacy = math.hypot(noise, product, 0.5 * shared**2 * uneven)
     reach = asked.question.normal_quantile * math.hypot(sampling, privacy)
     few = np.any(found.noise[1] >= 0.5 * weights.count)  # of a class, so that nothing is known of it: moments.py
     low, high = (0.0, 1.0) if few else (max(value - reach, 0.0), min(value + reach, 1.0))
