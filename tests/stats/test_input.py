@@ -47,6 +47,10 @@ class Constant:
             r"is not in classes \(or levels",
         ),
         (lambda: stats.mean(X, (-9, 9), epsilon=1.0, by=T[:5], levels=["no", "yes"]), "one value per row"),
+        (lambda: stats.mean(X, (0, 1), epsilon=1.0, by=T, levels=["no"]), "levels must hold at least two labels"),
+        (lambda: stats.mean(X, (0, 1), epsilon=1.0, by=T, levels=["no", "yes", "no"]), "every label once"),
+        (lambda: stats.table(T, levels=["no", "yes", "no"], epsilon=1.0), "every label once"),
+        (lambda: stats.mean(X[None], (0, 1), epsilon=1.0), "got 3 axes"),
         (lambda: stats.covariance(X[:, :1], (0, 1), epsilon=1.0), "at least two columns"),
         (lambda: stats.score(Constant(), X, T, scoring="f1", epsilon=1.0), "scoring must be one of"),
         (lambda: stats.score(Constant(), X, T, scoring="roc_auc", epsilon=1.0), "needs predict_proba"),
@@ -177,6 +181,14 @@ def test_no_table_breaks_a_statistic_or_makes_it_warn(seed):
     for answer in answers:
         for numbers in (answer.value, answer.low, answer.high):
             assert np.all(np.isfinite(numbers))
+
+
+@pytest.mark.parametrize("function", [stats.variance, stats.std, stats.covariance])
+def test_no_spread_is_larger_than_its_bounds_allow(function):
+    answer = function([[3.0, 1.0], [5.0, 2.0]], (0, 10), epsilon=0.1, random_state=0)
+    assert np.max(answer.high) <= 50.0 + 1e-9
+    assert np.min(np.diag(answer.low) if function is stats.covariance else answer.low) >= 0.0
+    assert np.all((answer.low <= answer.value + 1e-9) & (answer.value <= answer.high + 1e-9))
 
 
 @pytest.mark.parametrize("scoring", ["r2", "accuracy", "neg_log_loss", "roc_auc"])

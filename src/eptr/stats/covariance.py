@@ -22,6 +22,7 @@ from .estimate import Estimate
 from .locate import locate, locate_norms
 from .mean import Asked, ask_columns, pooled
 from .question import Question, Shared, column_names
+from .spread import largest_variances
 
 __all__ = ["Products", "correlation", "covariance"]
 
@@ -58,9 +59,15 @@ def covariance(
         **shared,
     )
     asked = ask_columns(question, x, bounds)
-    found = _covariances(asked)
-    names = column_names(asked.rows)
-    return question.answer(asked.spending, found.value, *found.errors(), (names, names), noise_scale=found.noise)
+    found, most = _covariances(asked), np.sqrt(largest_variances(asked.bounds))
+    (sampling, privacy), names = found.errors(), column_names(asked.rows)
+    within = np.minimum(most / np.sqrt(np.diag(found.value)), 1.0)  # which leaves the matrix positive semidefinite
+    value, reach = found.value * np.outer(within, within), question.normal_quantile * np.hypot(sampling, privacy)
+    least = np.where(np.eye(len(names)), 0.0, -np.outer(most, most))
+    low, high = (np.clip(value + sign * reach, least, np.outer(most, most)) for sign in (-1.0, 1.0))
+    return question.answer(
+        asked.spending, value, sampling, privacy, (names, names), noise_scale=found.noise, low=low, high=high
+    )
 
 
 def correlation(

@@ -13,7 +13,7 @@ from .mean import Asked, ask_columns, pooled
 from .moments import Weights, moments
 from .question import Question, Shared
 
-__all__ = ["std", "variance"]
+__all__ = ["largest_variances", "std", "variance"]
 
 Array = NDArray[np.float64]
 # Squares lead; means only say where the middle is, third and fourth powers how uncertain squares are. proof: spread
@@ -75,6 +75,11 @@ def std(
     return asked.answer(root, sampling / steep, privacy / steep, noise, low=low, high=high)
 
 
+def largest_variances(bounds: Array) -> Array:
+    """Of columns within bounds, divided by n - 1: two rows, one at each end."""
+    return np.asarray(0.5 * (bounds[:, 1] - bounds[:, 0]) ** 2)
+
+
 def _variances(asked: Asked) -> tuple[Array, Array, Array, Array, Array, float]:
     """Values by group and column, their errors from sampling and from privacy, intervals, and the noise of a sum of squares."""
     rows, bounds, spending, counted = asked.rows, asked.bounds, asked.spending, asked.counted
@@ -89,7 +94,8 @@ def _variances(asked: Asked) -> tuple[Array, Array, Array, Array, Array, float]:
     sampling = unit * np.sqrt(pooled(fourth - (square - away) ** 2, found.noise[4]) / found.counts)
     noise = np.hypot(found.noise[2], 2.0 * np.sqrt(away) * found.noise[1])
     privacy, above = np.hypot(unit * noise, clip.unseen / rows.n), clip.above / rows.n
-    reach, value = asked.question.normal_quantile * np.hypot(sampling, privacy), np.maximum(value, 0.0)
-    low, high = np.maximum(value - reach, 0.0), value + np.hypot(reach, above)
+    reach, most = asked.question.normal_quantile * np.hypot(sampling, privacy), largest_variances(bounds)
+    value = np.clip(value, 0.0, most)
+    low, high = np.maximum(value - reach, 0.0), np.minimum(value + np.hypot(reach, above), most)
     privacy = np.hypot(privacy, 0.5 * above)  # what may be there at most counts as two standard errors
     return value, sampling, privacy, low, high, float(np.max(unit * found.noise[2]))
