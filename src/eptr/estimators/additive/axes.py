@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dct, idct
-from scipy.ndimage import binary_opening
+from scipy.ndimage import binary_opening, uniform_filter
 
 from ...privacy.contribution import Interval, Shape
 from ...privacy.spending import Portion
@@ -23,7 +23,7 @@ from ...rows.namespace import is_foreign, like, namespace, to_numpy
 from .basis import smooth_functions
 from .shrinkage import factors
 
-__all__ = ["Axis", "Levels", "Stretched", "axes_of", "release_axes"]
+__all__ = ["Axis", "Levels", "Stretched", "axes_of", "nearby", "release_axes"]
 
 Array = NDArray[np.float64]
 CELLS, FINE = 256, 2048  # of a histogram; and of a range, which functions are tabulated on
@@ -54,11 +54,12 @@ class Stretched:
 
     def table(self, count: int) -> Array:
         """Smooth functions of the stretched column in the middle of each part."""
-        return self.functions(self.low + (self.high - self.low) * (np.arange(FINE) + 0.5) / FINE, count)
+        middles = self.low + (self.high - self.low) * (np.arange(FINE) + 0.5) / FINE
+        return smooth_functions(np.interp(middles, *self.map), count)
 
     def functions(self, x: Array, count: int) -> Array:
-        """The same anywhere: for reading a fit."""
-        return smooth_functions(np.interp(x, *self.map), count)
+        """For reading a fit: what a row with such values has."""
+        return np.asarray(self.table(count)[self.place(x).astype(int)])
 
     @property
     def map(self) -> tuple[Array, Array]:
@@ -171,10 +172,17 @@ def smoothed(shares: Array, noise: float, n: int) -> tuple[Array, NDArray[np.boo
     kept = factors(waves[1:], np.full(count - 1, noise**2 + 1.0 / (n * count)), 0, PRICE)
     waves = np.append(1.0 / math.sqrt(count), kept * waves[1:])  # shares add up to 1
     density = np.maximum(idct(waves, norm="ortho"), 0.0) * count
-    seen = density >= 2.0 * noise * math.sqrt(count * float(np.sum(kept**2)))
+    seen = nearby(density) >= 2.0 * noise * math.sqrt(count * float(np.sum(kept**2)))
     for width in WINDOWS:
         even = np.convolve(np.ones(count), np.ones(width), "same") / count
         found, doubt = np.convolve(shares, np.ones(width), "same"), noise * np.sqrt(count * even)
         density[found + 3.0 * doubt < EMPTY * even] = 0.0  # waves of others' cells, at most
         seen &= (found >= 2.0 * doubt) | (4.0 * doubt > CLEAR * even)
-    return np.asarray(density / np.mean(density)), binary_opening(seen, np.ones(WINDOWS[0]))
+    width = WINDOWS[0]  # no crumbs
+    seen = binary_opening(np.pad(seen, width, mode="edge"), np.ones(width))[width:-width]
+    return np.asarray(density / max(float(np.mean(density)), 1e-300)), seen
+
+
+def nearby(density: Array) -> Array:
+    """The mean over neighbouring cells: a column of whole numbers has rows in some cells, and none in between."""
+    return np.asarray(uniform_filter(density, WINDOWS[0], mode="nearest"))

@@ -12,7 +12,7 @@ from scipy.stats import chi2, norm
 
 from ...errors import probability
 from ...privacy.claim import Release
-from .axes import EVEN, Levels, Stretched
+from .axes import EVEN, Levels, Stretched, nearby
 from .jumps import jumps
 from .problem import AdditiveFitted
 
@@ -99,9 +99,9 @@ def too_few(fitted: AdditiveFitted, term: int, points: Array) -> NDArray[np.bool
         if isinstance(axis, Levels):
             found |= axis.shares[np.argmin(np.abs(x[:, None] - axis.levels), axis=1)] * fitted.n_rows < fitted.few
             continue
-        cell, step = axis.cell(x), EVEN + (1.0 - EVEN) * axis.density
-        most = max(degree[place] for degree in expansion.degrees[term])
-        few = fitted.n_rows * axis.density[cell] / (step[cell] * max(most, 1)) < fitted.few
+        cell, density = axis.cell(x), nearby(axis.density)
+        most = max(1, *(degree[place] for degree in expansion.degrees[term]))
+        few = fitted.n_rows * density[cell] / ((EVEN + (1.0 - EVEN) * density[cell]) * most) < fitted.few
         found |= few | ~axis.seen[cell]
     return found
 

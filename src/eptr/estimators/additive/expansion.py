@@ -15,7 +15,7 @@ from ...rows.engine import RowFunction, Rows
 from ...rows.memory import block_rows
 from ...rows.namespace import is_foreign, like, namespace
 from ..gradient import ROW_BITS, round_public
-from .axes import CELLS, Axis, Stretched
+from .axes import CELLS, Axis, Stretched, nearby
 
 __all__ = ["Expanded", "Expansion", "Lookup"]
 
@@ -68,7 +68,7 @@ class Expansion:
         return Lookup(self.axes, self.terms, tables)
 
     def of_term(self, term: int, points: Array) -> Array:
-        """The functions of one term where its columns are ``points``, one row each; between the places of a table, too."""
+        """The functions of one term where its columns are ``points``, one row each."""
         degrees = self.degrees[term]
         return reduce(
             mul,
@@ -83,7 +83,7 @@ class Expansion:
         axes = [axis for axis in (self.axes[j] for j in self.terms[term]) if isinstance(axis, Stretched)]
         count = round(CELLS ** (1.0 / len(axes)))
         x = [axis.low + (axis.high - axis.low) * (np.arange(count) + 0.5) / count for axis in axes]
-        rows = [(axis.density * axis.seen)[axis.cell(v)] for axis, v in zip(axes, x, strict=True)]
+        rows = [(nearby(axis.density) * axis.seen)[axis.cell(v)] + 1e-9 for axis, v in zip(axes, x, strict=True)]
         points, weights = (
             np.stack(np.meshgrid(*each, indexing="ij"), axis=-1).reshape(-1, len(axes)) for each in (x, rows)
         )

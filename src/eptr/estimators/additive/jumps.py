@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import binary_erosion
 
-from .axes import Stretched
+from .axes import WINDOWS, Stretched
 from .basis import smooth_functions
 
 __all__ = ["jumps"]
@@ -18,6 +19,7 @@ Array = NDArray[np.float64]
 POINTS = 201
 CLEAR = 4.0  # standard deviations that a rise must stand out by
 BESIDE = 0.25  # most that the mean rise on either side may be, relative to it
+CELLS_WIDE = 3  # least number of cells that it is looked for in: within one, nobody knows where the rows are
 
 
 def jumps(axis: Stretched, estimate: Array, variance: Array) -> list[float]:
@@ -30,8 +32,8 @@ def jumps(axis: Stretched, estimate: Array, variance: Array) -> list[float]:
     excess = (3.0 * near - far) / 2.0
     doubt = np.sqrt(np.einsum("ij,jk,ik->i", excess, variance, excess))
     first, last = (axis.cell(np.interp(u + k * h, *axis.map[::-1])) for k in (-3, 3))
-    unseen = np.append(0, np.cumsum(~axis.seen))
+    unseen = np.append(0, np.cumsum(~binary_erosion(axis.seen, np.ones(2 * WINDOWS[0] + 1), border_value=1)))
     clear = (np.abs(rise - beside) > CLEAR * doubt) & (np.abs(beside) < BESIDE * np.abs(rise))
-    found = np.flatnonzero(clear & (unseen[last + 1] == unseen[first]))
+    found = np.flatnonzero(clear & (unseen[last + 1] == unseen[first]) & (last - first >= CELLS_WIDE))
     runs = np.split(found, np.flatnonzero(np.diff(found) > 1) + 1)
     return [float(np.mean(u[run])) for run in runs if len(run)]
