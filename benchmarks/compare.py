@@ -8,6 +8,7 @@ that are not private are marked.
 from __future__ import annotations
 
 import argparse
+import csv
 import re
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from eptr.datasets import load_california_housing, load_credit_default, load_win
 
 from . import odds
 from .accuracy import _quiet, curve, parallel
-from .tables import show
+from .tables import RESULTS, show
 
 DELTA = 0.01
 PAGE = Path(__file__).parent.parent / "docs" / "rivals.md"
@@ -213,27 +214,22 @@ def cell(values):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tables", nargs="*", help="some of ols, wine, bayes, credit, function, california; all if none")
     parser.add_argument("--replications", type=int, default=100)
     parser.add_argument(
         "--odds", default=None, help="one classification table alone: odds_normal, odds_factors, odds_credit"
     )
     options = parser.parse_args()
     count, pieces = options.replications, []
-    odds.main(count, options.odds)
+    if not options.tables:
+        odds.main(count, options.odds)
     if options.odds is not None:
         return
     for title, (task, epsilons, name) in TASKS.items():
-        runs = {e: parallel(task, [(e, s) for s in range(count)], f"{name} epsilon={e}") for e in epsilons}
-        methods = list(runs[epsilons[0]][0])
-        base = {e: np.mean([r["non-private"] for r in runs[e]]) for e in epsilons}
-        rows = []
-        for m in methods:
-            values = [[r[m] for r in runs[e]] for e in epsilons]
-            ratio = np.mean(values[1]) / base[epsilons[1]]
-            rows.append([m, *(cell(v) for v in values), "" if np.isnan(ratio) else f"{ratio:.3g}"])
-        header = ["method", *(f"epsilon={e:g}" for e in epsilons), f"ratio to non-private at {epsilons[1]:g}"]
-        show(title, header, rows, f"compare_{name}")
-        pieces += [f"**{title}**", "", markdown(header, rows), ""]
+        if not options.tables or name in options.tables:
+            table(title, task, epsilons, name, count)
+        with (RESULTS / f"compare_{name}.csv").open(newline="") as file:
+            pieces += [f"**{title}**", "", markdown(*csv.reader(file)), ""]
     text = PAGE.read_text()
     block = "\n".join(["<!-- tables: make compare -->", "", *pieces, "<!-- end of tables -->"])
     PAGE.write_text(
@@ -241,9 +237,19 @@ def main():
     )
 
 
-def markdown(header, rows):
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+def table(title, task, epsilons, name, count):
+    runs = {e: parallel(task, [(e, s) for s in range(count)], f"{name} epsilon={e}") for e in epsilons}
+    base, rows = {e: np.mean([r["non-private"] for r in runs[e]]) for e in epsilons}, []
+    for m in runs[epsilons[0]][0]:
+        values = [[r[m] for r in runs[e]] for e in epsilons]
+        ratio = np.mean(values[1]) / base[epsilons[1]]
+        rows.append([m, *(cell(v) for v in values), "" if np.isnan(ratio) else f"{ratio:.3g}"])
+    header = ["method", *(f"epsilon={e:g}" for e in epsilons), f"ratio to non-private at {epsilons[1]:g}"]
+    show(title, header, rows, f"compare_{name}")
+
+
+def markdown(header, *rows):
+    return "\n".join("| " + " | ".join(line) + " |" for line in [header, ["---"] * len(header), *rows])
 
 
 if __name__ == "__main__":
