@@ -75,6 +75,7 @@ NEEDS_NO_PROOF = {
     "estimators/additive/basis.py",
     "estimators/additive/drawing.py",
     "estimators/additive/effects.py",
+    "estimators/additive/jumps.py",
     "estimators/additive/problem.py",
     "estimators/additive/regressor.py",
     "estimators/additive/shrinkage.py",
