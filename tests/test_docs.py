@@ -87,6 +87,6 @@ def test_marked_tables_are_those_of_the_results():
         assert with_tables(text) == text, f"{path.name} shows an older table; run the command that prints it"
         for table in re.findall(r"(?:^\|.*\n)+", MARKED.sub("", text), flags=re.MULTILINE):
             cells = [cell.strip() for line in table.splitlines()[2:] for cell in line.strip("|").split("|")]
-            figures = [cell for cell in cells if re.match(r"[<>~]? ?[-.\d]+\d*\b", cell)]
+            figures = [cell for cell in cells if re.fullmatch(r"[-<>~.,\de]+( \w+)?( \(.*\))?", cell)]
             assert 2 * len(figures) < len(cells), f"figures of {path.name} that no command writes:\n{table}"
     assert found >= 1
