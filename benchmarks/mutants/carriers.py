@@ -60,13 +60,17 @@ class Carrier:
             yield node
             node = self.parents.get(node)
 
-    def function(self, node: ast.AST) -> str:
-        """Where the code of a node is: the innermost function, by name and line; "" outside of all."""
-        chain = list(self.above(node))
-        for inner, outer in itertools.pairwise(chain):
+    def function(self, node: ast.AST) -> ast.AST | None:
+        """The innermost function whose code a node is in; None outside of all."""
+        for inner, outer in itertools.pairwise(self.above(node)):
             if isinstance(outer, (ast.FunctionDef, ast.Lambda)) and inner is not outer.args:
-                return f"{getattr(outer, 'name', '<lambda>')}:{first_line(outer)}"
-        return ""
+                return outer
+        return None
+
+    def place(self, node: ast.AST) -> str:
+        """The first line of the statement that a node is in; "" outside of functions."""
+        statement = next((n for n in self.above(node) if isinstance(n, ast.stmt)), None)
+        return self.lines[statement.lineno - 1].strip() if statement and self.function(statement) else ""
 
     def carries(self, node: ast.AST) -> bool:
         """Whether a weakened node weakens the guarantee, as far as the text can tell."""
@@ -93,7 +97,3 @@ class Carrier:
         comments = "".join(line.partition("#")[2] for line in [above if above.startswith("#") else "", *own])
         calls = {called(call) for call in ast.walk(node) if isinstance(call, ast.Call)}
         return "proof:" in comments or bool(calls & (contributions() | SPENDS | EXACT))
-
-
-def first_line(node: ast.AST) -> int:
-    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])

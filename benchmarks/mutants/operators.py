@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .carriers import Carrier, called
+from .carriers import SOURCE, Carrier, called
 
 OPPOSITE = {ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 BOUNDS = {"min", "max", "minimum", "maximum"}  # of which each argument could stand alone
@@ -116,7 +116,7 @@ class Mutant:
     path: Path
     line: int
     text: str
-    function: str
+    place: str
     operator: str
     node: int
     choice: int
@@ -125,7 +125,11 @@ class Mutant:
     @property
     def key(self) -> tuple[str, str, str]:
         """What names it even if the file or the line moves."""
-        return self.path.name, self.text, self.change
+        return self.file, self.text, self.change
+
+    @property
+    def file(self) -> str:
+        return str(self.path.relative_to(SOURCE))
 
     def tree(self) -> ast.Module:
         """The weakened file."""
@@ -152,13 +156,9 @@ def mutants_of(path: Path) -> list[Mutant]:
                 old_text, new_text = (" ".join(ast.unparse(n).split()) for n in (node, new))
                 if operator is result:
                     old_text, new_text = f"{node.name}()", f"0.98 * {node.name}()"
-                text, where = (
-                    carrier.lines[node.lineno - 1].strip(),
-                    carrier.function(node.body[0] if operator is result else node),
-                )
+                text, place = carrier.lines[node.lineno - 1].strip(), node.body[-1] if operator is result else node
+                change = f"{old_text} -> {new_text}"
                 found.append(
-                    Mutant(
-                        path, node.lineno, text, where, operator.__name__, index, choice, f"{old_text} -> {new_text}"
-                    )
+                    Mutant(path, node.lineno, text, carrier.place(place), operator.__name__, index, choice, change)
                 )
     return sorted(found, key=lambda m: (m.line, m.node, m.choice))
