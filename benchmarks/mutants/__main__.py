@@ -7,7 +7,6 @@ import csv
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 from .carriers import ROOT, SOURCE, carriers
 from .forks import parallel
@@ -64,7 +63,9 @@ def run_all(options: argparse.Namespace, session: Session) -> int:
             print(f"survived: {mutant.file}:{mutant.line}  {mutant.operator}: {mutant.change}", flush=True)
     survivors = sum(not row[5] for row in rows.values())
     untried = len({m.key for m in mutants} - rows.keys())
-    print(f"{len(rows) - survivors} of {len(rows)} noticed, {survivors} survived, {untried} left, {len(known)} equivalent")
+    print(
+        f"{len(rows) - survivors} of {len(rows)} noticed, {survivors} survived, {untried} left, {len(known)} equivalent"
+    )
     if not options.only and not options.all:
         write(list(rows.values()))
     return survivors + untried
