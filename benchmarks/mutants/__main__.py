@@ -30,34 +30,33 @@ def write(rows: list[list[str]]) -> None:
         csv.writer(file).writerows([COLUMNS, *sorted(rows, key=lambda row: (row[0], int(row[1])))])
 
 
-def run(session: Session, mutants: list[Mutant], tests: Guards, seconds: float) -> Iterator[tuple[Mutant, list[str]]]:
-    """The row of each mutant in the table; no new one is started after so many seconds."""
-    begin, starts = time.perf_counter(), {}
+def run(session: Session, mutants: list[Mutant], tests: Guards, until: float) -> Iterator[tuple[Mutant, list[str]]]:
+    """The row of each mutant in the table."""
+    starts: dict[Mutant, float] = {}
 
     def jobs():
         for mutant in mutants:
-            if time.perf_counter() - begin > seconds:
-                return
-            starts[mutant] = time.perf_counter()
+            starts[mutant] = time.monotonic()
             yield mutant, trial, session, mutant, tests.plan(mutant)
 
-    for mutant, by in parallel(jobs(), 20.0 * LIMIT):
+    for mutant, by in parallel(jobs(), 20.0 * LIMIT, until):
         by = "out of time or memory" if by is None else by
         tests.notice(mutant, by)
-        took = f"{time.perf_counter() - starts[mutant]:.1f}"
+        took = f"{time.monotonic() - starts[mutant]:.1f}"
         yield mutant, [mutant.file, str(mutant.line), mutant.text, mutant.operator, mutant.change, by, took]
 
 
 def run_all(options: argparse.Namespace, session: Session) -> int:
     """All that are chosen, or those that are left; how many survived or are still left."""
-    known, rows = equivalents(), {} if options.anew else results()
+    until = time.monotonic() + options.seconds
+    known, before = equivalents(), {} if options.anew else results()
     paths = [p for p in carriers() if options.only in str(p.relative_to(SOURCE))]
     mutants = [m for p in paths for m in (mutants_of if options.all else chosen)(p) if m.key not in known]
-    rows = {m.key: rows[m.key] for m in mutants if rows.get(m.key, [""] * 6)[5]}
-    left = [m for m in mutants if m.key not in rows]
+    rows = {m.key: before[m.key] for m in mutants if m.key in before}
+    left = [m for m in mutants if m.key not in rows] + [m for m in mutants if m.key in rows and not rows[m.key][5]]
     print(f"{len(left)} of {len(mutants)} mutants of {len(paths)} files to try", flush=True)
-    tests = Guards(session, carriers())
-    for mutant, row in run(session, left, tests, options.seconds):
+    tests = Guards(session, carriers(), until)
+    for mutant, row in run(session, left, tests, until):
         rows[mutant.key] = row
         if not row[5]:
             print(f"survived: {mutant.file}:{mutant.line}  {mutant.operator}: {mutant.change}", flush=True)

@@ -32,14 +32,14 @@ def _forked(work, *arguments):
         os._exit(0)
 
 
-def parallel(jobs, limit: float):
-    """(name, answer) of each job as it ends; None for one that died, "" for one that hangs.
+def parallel(jobs, limit: float, until: float = float("inf")):
+    """(name, answer) of each job as it ends; None for one that died, "" for one that takes longer than ``limit``.
 
-    Jobs are made when they start, so that later ones profit from what earlier ones found.
+    Jobs are made when they start, so that later ones profit from what earlier ones found; none starts after ``until``.
     """
     waiting, running = iter(jobs), {}
     while True:
-        while len(running) < WORKERS and (job := next(waiting, None)) is not None:
+        while len(running) < WORKERS and time.monotonic() < until and (job := next(waiting, None)) is not None:
             name, *work = job
             running[name] = *_forked(*work), time.perf_counter()
         if not running:

@@ -62,7 +62,7 @@ def learn(session: Session, tests: list[str], paths: list[Path]) -> Seen | str:
     return seen
 
 
-def remembered(session: Session, paths: list[Path]) -> Iterator[Seen]:
+def remembered(session: Session, paths: list[Path], until: float) -> Iterator[Seen]:
     """What every file of tests executes: from memory, or tried now."""
     tests: dict[str, list[str]] = defaultdict(list)
     for test in session.items:
@@ -70,23 +70,25 @@ def remembered(session: Session, paths: list[Path]) -> Iterator[Seen]:
     place = {f: MEMORY / f"{hashlib.sha256((ROOT / f).read_bytes()).hexdigest()[:16]}.pickle" for f in tests}
     MEMORY.mkdir(parents=True, exist_ok=True)
     unknown = ((f, learn, session, tests[f], paths) for f in tests if not place[f].exists())
-    for file, answer in parallel(unknown, 3600.0):
+    for file, answer in parallel(unknown, 3600.0, until):
         if not isinstance(answer, dict):
             sys.exit(f"{answer or file} fails without any mutant")
         place[file].write_bytes(pickle.dumps(answer))
         print(f"{file}: {sum(seconds for seconds, _ in answer.values()):.0f} s", flush=True)
     for file in tests:
+        if not place[file].exists():
+            sys.exit("out of time; what was learnt so far is remembered")
         yield pickle.loads(place[file].read_bytes())
 
 
 class Guards:
     """Who executes what, how long it takes, and who noticed what so far."""
 
-    def __init__(self, session: Session, paths: list[Path]) -> None:
+    def __init__(self, session: Session, paths: list[Path], until: float) -> None:
         self.time: dict[str, float] = {}
         self.enter: dict[tuple[str, str], list[str]] = defaultdict(list)
         self.noticed: dict[Path, list[str]] = defaultdict(list)
-        for seen in remembered(session, paths):
+        for seen in remembered(session, paths, until):
             for test, (seconds, executed) in seen.items():
                 self.time[test] = seconds
                 for place in {*executed, *((file, "") for file, _ in executed)}:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,16 +150,17 @@ class Mutant:
 @functools.cache
 def mutants_of(path: Path) -> list[Mutant]:
     """All of one file, in the order of its lines."""
-    carrier, found = Carrier(path), []
+    carrier, found, alike = Carrier(path), [], Counter()
     for index, node in enumerate(ast.walk(carrier.tree)):
         for operator in OPERATORS if carrier.carries(node) else ():
             for choice, new in enumerate(operator(node)):
-                old_text, new_text = (" ".join(ast.unparse(n).split()) for n in (node, new))
+                before, after = (" ".join(ast.unparse(n).split()) for n in (node, new))
+                place = node.body[-1] if operator is result else node
                 if operator is result:
-                    old_text, new_text = f"{node.name}()", f"0.98 * {node.name}()"
-                text, place = carrier.lines[node.lineno - 1].strip(), node.body[-1] if operator is result else node
-                change = f"{old_text} -> {new_text}"
-                found.append(
-                    Mutant(path, node.lineno, text, carrier.place(place), operator.__name__, index, choice, change)
-                )
+                    before, after = f"{node.name}()", f"0.98 * {node.name}()"
+                text, change = carrier.lines[place.lineno - 1].strip(), f"{before} -> {after}"
+                alike[text, change] += 1
+                change += f" ({alike[text, change]})" if alike[text, change] > 1 else ""
+                where = carrier.place(place)
+                found.append(Mutant(path, place.lineno, text, where, operator.__name__, index, choice, change))
     return sorted(found, key=lambda m: (m.line, m.node, m.choice))
