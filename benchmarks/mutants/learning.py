@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import pickle
-import sys
 import time
+import types
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from .carriers import ROOT, Carrier
 from .forks import parallel
-from .live import exchange, forget_caches, functions
+from .live import Name, changed, exchange, forget_caches, functions
 from .operators import Mutant
 from .trials import LIMIT, Session
 
 MEMORY = ROOT / "build" / "mutants"  # what was learnt of a file of tests, until that file changes
-SLOW = 20.0  # seconds: a test that takes longer guards nothing here
+PATIENCE, SLOW = 1.0, 8.0  # seconds: what a test executes it executes at once, and it counts as slow if it goes on
 ALIKE = 3  # of a test with many parameters, as many are tried before other tests are
 
 Seen = dict[str, tuple[float, frozenset[tuple[str, str]]]]  # seconds of each test, and the statements it executes
 
 
-def marked(carrier: Carrier) -> ast.Module:
-    """The file, with every statement of its functions telling that it is executed."""
+@functools.cache
+def marked(path: Path) -> dict[Name, types.CodeType]:
+    """The code of a file's functions, every statement of which tells that it is executed."""
+    carrier = Carrier(path)
 
     def telling(statement: ast.stmt) -> ast.stmt:
         call = ast.Call(ast.Name("_executed_", ast.Load()), [ast.Constant(carrier.place(statement))], [])
@@ -38,7 +43,7 @@ def marked(carrier: Carrier) -> ast.Module:
                 start = int(isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None)
                 told = [one for statement in block[start:] for one in (telling(statement), statement)]
                 setattr(node, name, [*block[:start], *told])
-    return ast.fix_missing_locations(carrier.tree)
+    return changed(path, ast.fix_missing_locations(carrier.tree))
 
 
 def learn(session: Session, tests: list[str], paths: list[Path]) -> Seen | str:
@@ -47,17 +52,16 @@ def learn(session: Session, tests: list[str], paths: list[Path]) -> Seen | str:
     for path in paths:
         for function in functions()[str(path)]:
             function.__globals__["_executed_"] = lambda text, file=str(path): executed.add((file, text))
-        exchange(path, marked(Carrier(path)))
+        exchange(path, marked(path))
     seen: Seen = {}
     for test in tests:
         forget_caches()
         executed.clear()
-        start, fault = time.process_time(), session.run([(test, SLOW)])
+        start, fault = time.process_time(), session.run([(test, PATIENCE)])
         seconds = time.process_time() - start
-        if fault and seconds < SLOW:
+        if fault and seconds < PATIENCE:
             return fault
-        if not fault:
-            seen[test] = seconds, frozenset(executed)
+        seen[test] = SLOW if fault else seconds, frozenset(executed)
         session.by = ""
     return seen
 
@@ -69,15 +73,17 @@ def remembered(session: Session, paths: list[Path], until: float) -> Iterator[Se
         tests[test.partition("::")[0]].append(test)
     place = {f: MEMORY / f"{hashlib.sha256((ROOT / f).read_bytes()).hexdigest()[:16]}.pickle" for f in tests}
     MEMORY.mkdir(parents=True, exist_ok=True)
+    for path in paths:
+        marked(path)  # once for all children
     unknown = ((f, learn, session, tests[f], paths) for f in tests if not place[f].exists())
     for file, answer in parallel(unknown, 3600.0, until):
         if not isinstance(answer, dict):
-            sys.exit(f"{answer or file} fails without any mutant")
+            pytest.exit(f"{answer or file} fails without any mutant")
         place[file].write_bytes(pickle.dumps(answer))
         print(f"{file}: {sum(seconds for seconds, _ in answer.values()):.0f} s", flush=True)
     for file in tests:
         if not place[file].exists():
-            sys.exit("out of time; what was learnt so far is remembered")
+            pytest.exit("out of time; what was learnt so far is remembered")
         yield pickle.loads(place[file].read_bytes())
 
 

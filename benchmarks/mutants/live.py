@@ -13,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+Name = tuple[str, int]  # of code: qualified, and its first line
+
 
 @functools.cache
 def functions() -> dict[str, list[types.FunctionType]]:
@@ -24,21 +26,26 @@ def functions() -> dict[str, list[types.FunctionType]]:
     return found
 
 
-def exchange(path: Path, tree: ast.Module) -> bool:
-    """Give the file's live functions the code of a changed tree; False if that is not all that changes."""
+def changed(path: Path, tree: ast.Module) -> dict[Name, types.CodeType]:
+    """The code of functions that are not the same in a changed tree of the file."""
     old, new = (_codes(compile(source, str(path), "exec")) for source in (path.read_text(), tree))
-    changed = False
+    return {name: code for name, code in new.items() if code != old.get(name)}
+
+
+def exchange(path: Path, codes: dict[Name, types.CodeType]) -> bool:
+    """Give the file's live functions other code; False if there are none that could take it."""
+    done = False
     for function in functions()[str(path)]:
-        name = function.__code__.co_qualname, function.__code__.co_firstlineno
-        if name in new and new[name] != old[name]:
-            if new[name].co_freevars != function.__code__.co_freevars:
+        code = codes.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
+        if code is not None:
+            if code.co_freevars != function.__code__.co_freevars:
                 return False
-            function.__code__, changed = new[name], True
+            function.__code__, done = code, True
     forget_caches()
-    return changed
+    return done
 
 
-def _codes(module: types.CodeType) -> dict[tuple[str, int], types.CodeType]:
+def _codes(module: types.CodeType) -> dict[Name, types.CodeType]:
     def walk(code: types.CodeType) -> Iterator[types.CodeType]:
         for inner in code.co_consts:
             if isinstance(inner, types.CodeType):
