@@ -59,7 +59,7 @@ def learn(session: Session, tests: list[str], paths: list[Path]) -> Seen | str:
         executed.clear()
         start, fault = time.process_time(), session.run([(test, PATIENCE)])
         seconds = time.process_time() - start
-        if fault and seconds < PATIENCE:
+        if fault and not session.late:
             return fault
         seen[test] = SLOW if fault else seconds, frozenset(executed)
         session.by = ""

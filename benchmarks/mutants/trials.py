@@ -11,7 +11,7 @@ import os
 import resource
 import signal
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 import pytest
 
@@ -57,31 +57,24 @@ class Session:
             self.by = f"{report.nodeid} (import)"
 
     def run(self, tests: Iterable[tuple[str, float]]) -> str:
-        """The first test that fails or takes more than its seconds; "" if none does."""
+        """The first test that fails or takes more than its seconds; "" if none does.
+
+        Seconds are of the processor's time: a busy machine must not pass for a test that notices.
+        """
+        signal.signal(signal.SIGPROF, self._stop)
         for name, seconds in tests:
             if name in self.items and not self.by:
-                item = self.items[name]
-                try:
-                    with at_most(seconds):
-                        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-                except OutOfTime:  # between two phases of the test
-                    self.by = name
+                item, self.late = self.items[name], False
+                signal.setitimer(signal.ITIMER_PROF, seconds)
+                with contextlib.suppress(OutOfTime):  # between two phases of the test
+                    item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+                signal.setitimer(signal.ITIMER_PROF, 0.0)
+                self.by = self.by or (name if self.late else "")
         return self.by
 
-
-@contextlib.contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """Of the processor's time: a busy machine must not pass for a test that notices."""
-
-    def stop(signum, frame):
+    def _stop(self, signum, frame):
+        self.late = True
         raise OutOfTime
-
-    signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
 
 
 def with_tests(files: list[str], work: Callable[[Session], object]) -> Session:
