@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from .carriers import ROOT, SOURCE, carriers
+from .carriers import ROOT, carriers
 from .forks import parallel
 from .learning import Guards
 from .operators import Mutant, mutants_of
@@ -50,23 +50,19 @@ def run_all(options: argparse.Namespace, session: Session) -> int:
     """All that are chosen, or those that are left; how many survived or are still left."""
     until = time.monotonic() + options.seconds
     known, before = equivalents(), {} if options.anew else results()
-    paths = [p for p in carriers() if options.only in str(p.relative_to(SOURCE))]
-    mutants = [m for p in paths for m in (mutants_of if options.all else chosen)(p) if m.key not in known]
+    mutants = [m for p in carriers() for m in (mutants_of if options.all else chosen)(p) if m.key not in known]
     rows = {m.key: before[m.key] for m in mutants if m.key in before}
-    left = [m for m in mutants if m.key not in rows] + [m for m in mutants if m.key in rows and not rows[m.key][5]]
-    print(f"{len(left)} of {len(mutants)} mutants of {len(paths)} files to try", flush=True)
+    wanted = [m for m in mutants if options.only in m.file and not rows.get(m.key, [""] * 6)[5]]
+    print(f"{len(wanted)} of {len(mutants)} mutants to try", flush=True)
     tests = Guards(session, carriers(), until)
-    for mutant, row in run(session, left, tests, until):
+    for mutant, row in run(session, sorted(wanted, key=lambda m: m.key in rows), tests, until):
         rows[mutant.key] = row
+        if not options.all:
+            write(list(rows.values()))  # at once: whoever stops this loses nothing
         if not row[5]:
             print(f"survived: {mutant.file}:{mutant.line}  {mutant.operator}: {mutant.change}", flush=True)
-    survivors = sum(not row[5] for row in rows.values())
-    untried = len({m.key for m in mutants} - rows.keys())
-    print(
-        f"{len(rows) - survivors} of {len(rows)} noticed, {survivors} survived, {untried} left, {len(known)} equivalent"
-    )
-    if not options.only and not options.all:
-        write(list(rows.values()))
+    survivors, untried = sum(not row[5] for row in rows.values()), len(mutants) - len(rows)
+    print(f"{len(rows) - survivors} noticed, {survivors} survived, {untried} left, {len(known)} equivalent")
     return survivors + untried
 
 
@@ -88,7 +84,7 @@ def run_dangerous() -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", default="", help="files whose path holds this; results are not saved")
+    parser.add_argument("--only", default="", help="files whose path holds this")
     parser.add_argument("--all", action="store_true", help="every replacement of every operator; not saved")
     parser.add_argument("--anew", action="store_true", help="also those that results/mutants.csv says are noticed")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="then stop; the next run goes on")

@@ -13,7 +13,7 @@ SOURCE = ROOT / "src" / "eptr"
 WHOLE = ("privacy", "accounting", "rows")  # rooms whose proven files are carriers from the first line to the last
 # Files without a proof of their own that stand between rows and noise, or between a release and its charge.
 SEAMS = ("accounting/account.py", "accounting/ledger.py", "estimators/base.py", "rivals/base.py")
-SEAMS += ("privacy/claim.py", "privacy/unit.py", "rows/engine.py", "study/journal.py")
+SEAMS += ("privacy/unit.py", "rows/engine.py", "study/journal.py")
 SPENDS = {"noisy", "sums", "draw", "laplace", "laplace_blocks", "test", "test_at_rung", "within", "share", "scale"}
 EXACT = {"sum_grid", "product_grid", "toward_zero", "shrink_factors", "project", "Cost", "replace"}
 SILENT = {"__repr__", "__str__", "to_json", "to_dict", "__hash__", "planned_noise"}  # what only tells or plans
