@@ -39,7 +39,7 @@ def run(session: Session, mutants: list[Mutant], tests: Guards, until: float) ->
             starts[mutant] = time.monotonic()
             yield mutant, trial, session, mutant, tests.plan(mutant)
 
-    for mutant, by in parallel(jobs(), 20.0 * LIMIT, until):
+    for mutant, by in parallel(jobs(), 50.0 * LIMIT, until):
         by = "out of time or memory" if by is None else by
         tests.notice(mutant, by)
         took = f"{time.monotonic() - starts[mutant]:.1f}"
@@ -73,7 +73,7 @@ def run_dangerous() -> int:
 
     def work(session: Session) -> int:
         jobs = ((m, trial, session, m, [(test, 30.0)]) for m, test in tests.items() if test)
-        noticed = {mutant for mutant, by in parallel(jobs, 20.0 * LIMIT) if by != ""}
+        noticed = {mutant for mutant, by in parallel(jobs, 50.0 * LIMIT) if by != ""}
         for mutant in (m for m in mutants if m not in noticed):
             print(f"not noticed by {tests[mutant] or 'any known test'}: {mutant.file}:{mutant.line}  {mutant.change}")
         print(f"{len(noticed)} of {len(mutants)} noticed")

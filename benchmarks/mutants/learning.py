@@ -21,7 +21,7 @@ from .operators import Mutant
 from .trials import LIMIT, Session
 
 MEMORY = ROOT / "build" / "mutants"  # what was learnt of a file of tests, until that file changes
-PATIENCE, SLOW = 1.0, 8.0  # seconds: what a test executes it executes at once, and it counts as slow if it goes on
+PATIENCE, SLOW = 0.5, 2.0  # seconds: what a test executes it executes at once, and it counts as slow if it goes on
 ALIKE = 3  # of a test with many parameters, as many are tried before other tests are
 
 Seen = dict[str, tuple[float, frozenset[tuple[str, str]]]]  # seconds of each test, and the statements it executes

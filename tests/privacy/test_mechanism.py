@@ -218,7 +218,9 @@ def test_adaptive_noise_follows_the_data_and_may_refuse():
     assert silent.value is None
     assert not run(500.0, largest_noise=1e-6).replied
     assert near.cost.failure == pytest.approx(1e-7)
-    assert run(float("nan")).value is None
+    assert len(silent.record.draws) == 1
+    for safety in (math.nan, math.inf, -math.inf):
+        assert not adaptive_release(lambda: 2.0, safety, 1.0, lambda b: 4.0 / b, 1.0, 1e-6).replied
 
 
 @pytest.mark.parametrize("one_sided", [False, True])
