@@ -14,6 +14,7 @@ from eptr.estimators.additive.effects import too_few
 from eptr.estimators.additive.expansion import Expansion
 from eptr.estimators.additive.refined import MOST, resolution
 from eptr.estimators.additive.shrinkage import blocks, factors
+from eptr.rows.namespace import squares
 
 matplotlib.use("Agg")
 pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
@@ -67,10 +68,13 @@ def test_a_looked_up_row_is_the_function_of_its_place():
         Stretched(0.0, 2.0, smoothed(rng.dirichlet(np.ones(256)), 1e-3, 10**6)),
         Levels(np.array([1.0, 2.0, 5.0]), np.full(3, 1 / 3)),
     )
-    expansion = Expansion(axes, ((0,), (1,)), tuple(degrees_of([(0,), (1,)], [5, 2])))
+    expansion = Expansion(axes, ((0,), (1,)), tuple(degrees_of([(0,), (1,)], [12, 2])))
     x = np.column_stack([rng.uniform(-0.5, 2.5, size=500), rng.choice([0.0, 1.0, 2.4, 4.9, 9.0], size=500)])
     moved = np.column_stack([x[:, 0].clip(0, 2), x[:, 1]])
-    np.testing.assert_allclose(expansion.lookup()(x), expansion.anywhere(moved), atol=0.1)
+    found = expansion.lookup()(x).T
+    np.testing.assert_allclose(found, expansion.anywhere(moved), atol=0.2)
+    alone = [squares(expansion.lookup()(x[k : k + 1]).T, 1) for k in range(len(x))]
+    np.testing.assert_array_equal(squares(found, 1), np.concatenate(alone))  # to the last bit, whatever the block
     assert set(axes[1].place(np.array([-1e150, 1.4, 1.5, 3.4, 3.6]))) == {0.0, 1.0, 2.0}
 
 

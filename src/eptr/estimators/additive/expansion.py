@@ -32,15 +32,15 @@ class Lookup:
     tables: tuple[tuple[Array, ...], ...]
 
     def __call__(self, x: Any) -> Any:
-        """One row of functions for every row of ``x``. proof: row"""
+        """One *column* of functions for every row of ``x``: a function's table is small, and read at once. proof: row"""
         xp = namespace(x)
         places = [axis.place(x[:, j]) for j, axis in enumerate(self.axes)]
         index = [p.astype(np.int64) if xp is np else xp.astype(p, xp.int64) for p in places]
         parts = [
-            reduce(mul, (xp.take(like(table, x), index[j], axis=0) for j, table in zip(term, tables, strict=True)))
+            reduce(mul, (xp.take(like(table, x), index[j], axis=1) for j, table in zip(term, tables, strict=True)))
             for term, tables in zip(self.terms, self.tables, strict=True)
         ]
-        return parts[0] if len(parts) == 1 else (np.concatenate if xp is np else xp.concat)(parts, axis=1)
+        return parts[0] if len(parts) == 1 else (np.concatenate if xp is np else xp.concat)(parts, axis=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Expansion:
         """All functions as tables, which is what goes to the rows."""
         tables = tuple(
             tuple(
-                round_public(_factors(self.axes[j].table(_most(degrees, k)), degrees, k), ROW_BITS)
+                round_public(_factors(self.axes[j].table(_most(degrees, k)), degrees, k).T.copy(), ROW_BITS)
                 for k, j in enumerate(term)
             )
             for term, degrees in zip(self.terms, self.degrees, strict=True)
@@ -108,9 +108,9 @@ class Expanded:
         def piece(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
             xp, functions, y = namespace(x), lookup(x), y - y_centre
             if keep is not None:  # a row that is dropped is zero, whatever its functions
-                functions = xp.where(keep[:, None], functions, xp.zeros_like(functions))
+                functions = xp.where(keep, functions, xp.zeros_like(functions))
                 y = xp.where(keep, y, xp.zeros_like(y))
-            return fn(functions, y, keep)
+            return fn(functions.T, y, keep)
 
         def seen(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
             """There are many more functions than columns, so a block is cut into pieces that fit into a cache. proof: row"""
