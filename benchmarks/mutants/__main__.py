@@ -6,7 +6,7 @@ import argparse
 import csv
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .carriers import ROOT, carriers
 from .forks import parallel
@@ -25,7 +25,7 @@ def results() -> dict[tuple[str, str, str], list[str]]:
         return {(r[0], r[2], r[4]): r for r in csv.reader(file) if r != COLUMNS}
 
 
-def write(rows: list[list[str]]) -> None:
+def write(rows: Iterable[list[str]]) -> None:
     with RESULTS.open("w", newline="") as file:
         csv.writer(file).writerows([COLUMNS, *sorted(rows, key=lambda row: (row[0], int(row[1])))])
 
@@ -53,12 +53,14 @@ def run_all(options: argparse.Namespace, session: Session) -> int:
     mutants = [m for p in carriers() for m in (mutants_of if options.all else chosen)(p) if m.key not in known]
     rows = {m.key: before[m.key] for m in mutants if m.key in before}
     wanted = [m for m in mutants if options.only in m.file and not rows.get(m.key, [""] * 6)[5]]
+    if not options.all:
+        write(rows.values())
     print(f"{len(wanted)} of {len(mutants)} mutants to try", flush=True)
     tests = Guards(session, carriers(), until)
     for mutant, row in run(session, sorted(wanted, key=lambda m: m.key in rows), tests, until):
         rows[mutant.key] = row
-        if not options.all:
-            write(list(rows.values()))  # at once: whoever stops this loses nothing
+        if not options.all:  # at once: whoever stops this loses nothing, and two may work on it
+            write({**results(), mutant.key: row}.values())
         if not row[5]:
             print(f"survived: {mutant.file}:{mutant.line}  {mutant.operator}: {mutant.change}", flush=True)
     survivors, untried = sum(not row[5] for row in rows.values()), len(mutants) - len(rows)

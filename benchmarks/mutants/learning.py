@@ -71,7 +71,9 @@ def remembered(session: Session, paths: list[Path], until: float) -> Iterator[Se
     tests: dict[str, list[str]] = defaultdict(list)
     for test in session.items:
         tests[test.partition("::")[0]].append(test)
-    place = {f: MEMORY / f"{hashlib.sha256((ROOT / f).read_bytes()).hexdigest()[:16]}.pickle" for f in tests}
+    place = {
+        f: MEMORY / f"{hashlib.sha256(f.encode() + (ROOT / f).read_bytes()).hexdigest()[:16]}.pickle" for f in tests
+    }
     MEMORY.mkdir(parents=True, exist_ok=True)
     for path in paths:
         marked(path)  # once for all children
