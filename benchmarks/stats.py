@@ -1,11 +1,12 @@
 """make bench-stats: statistics against their non-private values and CoinPress, how often intervals hold the truth, and speed.
 
---only makes some tables, --match those of their rows whose label has these words in it; others stay as they are.
+--only makes some tables, --match those of their rows whose label matches; others stay as they are.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import time
 
 import numpy as np
@@ -160,7 +161,7 @@ def against_coinpress(runs, match):
     table = []
     for name, (task, d, sizes) in TASKS.items():
         for relation in ("replace-one", "zero-out"):
-            for n in sizes if match in f"{name} {relation}" else ():
+            for n in sizes if re.search(match, f"{name} {relation}") else ():
                 found = np.array(parallel(task, [(n, d, 1.0, relation, s) for s in range(runs)], f"{name} {n}"))
                 sample, ours, rival = found.mean(axis=0)
                 table.append([name, d, n, relation, ours / sample, rival / sample])
@@ -174,7 +175,7 @@ def columns(runs, match):
     cells = [("mean", name, e) for name in COLUMNS for e in (1.0, 4.0)] + [("variance", name, 1.0) for name in COLUMNS]
     n = 10_000
     for statistic, name, epsilon in cells:
-        if match not in f"{statistic} {name} {epsilon:g}":
+        if not re.search(match, f"{statistic} {name} {epsilon:g}"):
             continue
         found = parallel(column, [(statistic, name, n, epsilon, s) for s in range(runs)], f"{statistic} {name}")
         ours, sample, held, plain, widths = np.array(found, dtype=float).T
@@ -190,7 +191,7 @@ def matrices(intervals, match):
     table, d = [], 5
     runs = -(-intervals // (d * (d - 1) // 2))
     for statistic in ("covariance", "correlation"):
-        for n, epsilon in ((10_000, 1.0), (10_000, 4.0)) if match in statistic else ():
+        for n, epsilon in ((10_000, 1.0), (10_000, 4.0)) if re.search(match, statistic) else ():
             cover = float(np.mean(parallel(matrix, [(statistic, n, d, epsilon, s) for s in range(runs)], statistic)))
             table.append([statistic, d, n, epsilon, cover, note(cover)])
     head = ["statistic", "columns", "n", "epsilon", "coverage", "note"]
@@ -201,7 +202,7 @@ def matrices(intervals, match):
 def scores(runs, match):
     table = []
     for scoring in PLAIN:
-        if match not in scoring:
+        if not re.search(match, scoring):
             continue
         truth = float(np.mean([plain_score(scoring, 200_000, 10_000 + s) for s in range(5)]))
         for n, epsilon in ((2000, 1.0), (10_000, 1.0)):

@@ -34,6 +34,10 @@ LASTING = 0.95
 WITHIN = 0.37
 
 
+# Numbers at a time, so that what is computed of them stays near the processor.
+_IN_CACHE = 100_000
+
+
 @dataclass(frozen=True, slots=True)
 class Tail:
     """Counts outward from a centre, as guessed: cell k lies between ``edges[k]`` and ``edges[k + 1]``."""
@@ -201,20 +205,23 @@ def _look(
     d, scale = len(centres), 1.0 / units
     span = max(float(np.max((bounds[:, 1] - centres) * scale)), float(np.max((centres - bounds[:, 0]) * scale)), 2.0)
     side = math.ceil(math.log2(span + 1.0))
-    offsets = side + 2 * side * np.arange(d)
+    offsets, piece = side + 2 * side * np.arange(d), max(1, _IN_CACHE // rows.n_features)
 
     def leading(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
-        z = statistic(x if keep is None else x[keep]) - centres
-        z *= scale
-        z += np.copysign(1.0, z)
-        bits = z.view(np.int64)
-        cells = np.right_shift(bits, 52)
-        cells &= 2047
-        cells -= 1023  # the exponent: 0 next to the centre
-        np.minimum(cells, side - 1, out=cells)
-        cells ^= np.right_shift(bits, 63)  # below the centre k becomes -1 - k
-        cells += offsets
-        return (np.bincount(cells.ravel(), minlength=2 * side * d).reshape(d, 2 * side).astype(float),)
+        x, counts = x if keep is None else x[keep], np.zeros(2 * side * d, dtype=np.int64)
+        for start in range(0, len(x), piece):
+            z = statistic(x[start : start + piece]) - centres
+            z *= scale
+            z += np.copysign(1.0, z)
+            bits = z.view(np.int64)
+            cells = np.right_shift(bits, 52)
+            cells &= 2047
+            cells -= 1023  # the exponent: 0 next to the centre
+            np.minimum(cells, side - 1, out=cells)
+            cells ^= np.right_shift(bits, 63)  # below the centre k becomes -1 - k
+            cells += offsets
+            counts += np.bincount(cells.ravel(), minlength=2 * side * d)
+        return (counts.reshape(d, 2 * side).astype(float),)
 
     (counts,) = rows.sum(on_host(leading))
     cells = column_cells(d)
