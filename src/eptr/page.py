@@ -28,12 +28,9 @@ EXTRA = re.compile(f"{_OPEN}(.*?){_CLOSE}", re.DOTALL)
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1d2530; --paper: #ffffff; --soft: #5b6673; --rule: #dde2e8; --box: #f4f7fa;
-  --sampling: #0072B2; --privacy: #D55E00; --warn: #fdf3ec; }
+  --sampling: #0072B2; --privacy: #D55E00; --privacy-ink: #A84300; --warn: #fdf3ec; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ed; --paper: #14181d; --soft: #a5afba; --rule: #39424c;
-  --box: #1f262e; --sampling: #56B4E9; --privacy: #E69F00; --warn: #33261c; } }
-@media print { :root { --ink: #000; --paper: #fff; --soft: #333; --rule: #999; --box: #fff; --sampling: #0072B2;
-  --privacy: #D55E00; --warn: #fff; } body { margin: 0; max-width: none; } figure, tr, .claim { break-inside: avoid; }
-  h2, h3 { break-after: avoid; } }
+  --box: #1f262e; --sampling: #56B4E9; --privacy: #E69F00; --privacy-ink: #E69F00; --warn: #33261c; } }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem;
   margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; margin-bottom: .2rem; }
@@ -52,11 +49,15 @@ svg .sampling { stroke: var(--sampling); stroke-width: 7; } svg .privacy { strok
 svg .point { fill: var(--ink); stroke: var(--paper); }
 svg .floor { stroke: var(--sampling); stroke-dasharray: 6 4; stroke-width: 2; }
 svg .curve { fill: none; stroke: var(--privacy); stroke-width: 2.5; }
-.key span { font-weight: 600; } .key .sampling { color: var(--sampling); } .key .privacy { color: var(--privacy); }
+.key span { font-weight: 600; } .key .sampling { color: var(--sampling); } .key .privacy { color: var(--privacy-ink); }
 figcaption, .note { color: var(--soft); font-size: .9rem; } code { overflow-wrap: anywhere; }
 .claim { font-size: 1.1rem; background: var(--box); padding: .8rem 1rem; border-left: 4px solid var(--sampling); }
 @media screen and (max-width: 38rem) { figure svg { max-width: none; min-width: 34rem; } }
 .bad { border-color: var(--privacy); background: var(--warn); }
+@media print { :root { --ink: #000; --paper: #fff; --soft: #333; --rule: #999; --box: #fff; --sampling: #0072B2;
+  --privacy: #D55E00; --privacy-ink: #A84300; --warn: #fff; } body { font-size: 12px; margin: 0; max-width: none; }
+  .wide, figure { overflow: visible; } td { white-space: normal; } figure, tr, .claim { break-inside: avoid; }
+  h2, h3 { break-after: avoid; } details::details-content { content-visibility: visible; } }
 """
 
 

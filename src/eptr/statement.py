@@ -15,6 +15,8 @@ from .privacy.voices import tell
 
 __all__ = ["StudyFacts", "combined", "facts_of", "statement", "tuples", "within"]
 
+_LISTED = 4  # results that are named where a study speaks of all of them
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyFacts:
@@ -149,6 +151,8 @@ def _line(number: int, f: Facts) -> str:
 
 
 def _counted(found: Sequence[Facts]) -> str:
+    if len(found) > _LISTED:
+        return f"{len(found)} results"
     kinds: dict[str, int] = {}
     for f in found:
         kinds[f.what] = kinds.get(f.what, 0) + 1
@@ -164,13 +168,12 @@ def _numbered(found: Sequence[Facts], name: str) -> tuple[tuple[str, str], ...]:
     assert name in {field.name for field in fields(Facts)}
     lists = [getattr(f, name) for f in found]
     common = [pair for pair in lists[0] if all(pair in other for other in lists)]
-    rest = [
-        (f"{key} of {k}", text)
-        for k, pairs in enumerate(lists, start=1)
-        for key, text in pairs
-        if (key, text) not in common
-    ]
-    return *common, *rest
+    rest: dict[tuple[str, str], list[str]] = {}
+    for k, pairs in enumerate(lists, start=1):
+        for pair in pairs:
+            if pair not in common:
+                rest.setdefault(pair, []).append(str(k))
+    return *common, *((f"{key} of {', '.join(whose)}", text) for (key, text), whose in rest.items())
 
 
 def _span(found: Sequence[Facts]) -> tuple[float, float] | None:

@@ -24,6 +24,7 @@ from eptr.codebook import Category, Flag, Number, Text
 from eptr.errors import BudgetError, NotPrivateWarning, PrivacyError
 from eptr.panel import panel
 from eptr.privacy.gaussian import gaussian_mu
+from eptr.study.publication import Publication
 from eptr.study.result import Description, Fit, widened_fit
 
 BOOK = Codebook(
@@ -591,30 +592,34 @@ def test_what_is_wrong_is_one_sentence(make):
         {"region": b"\xff"},
         {"member": "confidential"},
         {"age": 90, "sex": "M", "region": "W"},
+        {"who": "confidential", "wage": 3000.0},
     ],
     ids=lambda row: repr(row)[:30],
 )
-def test_neighbours_show_the_same_but_for_noise(row):
-    """The whole study, its ledger and its results, with the noise replayed."""
+@pytest.mark.parametrize("people_of", [{}, {"person": "who", "rows_each": 2}], ids=["rows", "persons"])
+def test_neighbours_show_the_same_but_for_noise(row, people_of):
+    """The whole study, its ledger, results, statements and report, with the noise replayed."""
     rows = people(60).astype(object)
     other = rows.copy()
     for name, value in row.items():
         other.at[7, name] = value
 
     def run(data, noise):
-        study = Study(data, BOOK, epsilon=2.0, random_state=noise)
+        study = Study(data, BOOK, epsilon=2.0, random_state=noise, **people_of)
         for name in ("mean", "mean by", "histogram", "table", "correlation", "ols"):
             ASKED[name](study)
         study.mean("age", where="age > 40")
+        study.logit("sex ~ age")
         return study
 
     def seen(study):
         history = study.journal.ledger.history()
         entries = [{k: v for k, v in e.to_dict().items() if k not in ("time", "hash", "previous")} for e in history]
-        text = json.dumps(entries)
+        told = {voice: study.statement(voice) for voice in ("methods", "ethics", "people")}
+        told |= {"ledger": json.dumps(entries), "page": Publication(study.journal).page(), "repr": repr(study)}
         for entry in history:  # receipts name entries by their hashes, which know the time
-            text = text.replace(entry.hash, str(entry.number))
-        return {"ledger": text.encode(), "repr": repr(study).encode(), "book": repr(study.book).encode()}
+            told = {name: text.replace(entry.hash, str(entry.number)) for name, text in told.items()}
+        return {name: text.encode() for name, text in told.items()} | {"book": repr(study.book).encode()}
 
     found = compare_artefacts(run, [(rows, other)], seen)
     assert found.compared > 3

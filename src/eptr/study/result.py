@@ -323,6 +323,8 @@ def widened(estimate: Estimate, rows_each: int) -> Estimate:
     numbers["se_sampling"] = sampling * math.sqrt(rows_each)
     for end in ("low", "high"):
         numbers[end] = estimate.value + ratio * (numbers[end] - estimate.value)
+    if estimate.release.strategy in ("table", "histogram"):
+        numbers["low"] = np.maximum(numbers["low"], 0.0)  # counts and shares are not below
     return Estimate(**numbers)
 
 

@@ -398,5 +398,6 @@ def _listed(columns: Any) -> list[str]:
 
 
 def _told(arguments: dict[str, Any]) -> str:
-    shown = [v for key, v in arguments.items() if key not in ("level", "model") and v is not None]
-    return " ".join(", ".join(map(str, v)) if isinstance(v, list) else str(v) for v in shown)
+    shown = [(key, v) for key, v in arguments.items() if key not in ("level", "model") and v is not None]
+    texts = ((key, ", ".join(map(str, v)) if isinstance(v, list) else str(v)) for key, v in shown)
+    return " ".join(f"by {text}" if key == "by" else text for key, text in texts)
