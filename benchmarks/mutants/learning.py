@@ -112,8 +112,8 @@ class Guards:
 
         plan, spent = [], 0.0
         for test in sorted(sorted(self.enter[str(mutant.path), mutant.place], key=self.time.__getitem__), key=rank):
-            spent += self.time[test]
-            if spent < LIMIT:
+            if spent + self.time[test] < LIMIT:
+                spent += self.time[test]
                 plan.append((test, 5.0 + 5.0 * self.time[test]))
         return plan
 

@@ -7,6 +7,7 @@ package and the tests anew.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import resource
 import signal
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from .carriers import ROOT, Carrier
-from .live import changed, exchange, import_anew
+from .live import changed, exchange, functions, import_anew
 from .operators import Mutant
 
 # Tests that guard the guarantee. Clusters run in other processes, where no mutant is; the rest is about other things.
@@ -45,6 +46,8 @@ class Session:
 
     def pytest_runtestloop(self, session):
         self.items = {item.nodeid: item for item in session.items if "postgresql" not in item.nodeid}  # a server each
+        functions()  # found once for all children
+        gc.freeze()
         self.answer = self.work(self)
         return True
 
