@@ -8,7 +8,7 @@ CONSTRAINTS ?=
 EXTRAS ?= all,dev,docs
 
 .PHONY: demo test test-fast test-oldest test-wheel dist docs docs-serve lint types results clean
-.PHONY: reproduction peers compare soak mutants bench bench-accuracy bench-coverage bench-logistic bench-stats bench-suite bench-quantiles bench-smooth bench-speed bench-sensitivity bench-gpu bench-real bench-scale bench-study choose-defaults
+.PHONY: reproduction peers compare soak mutants bench bench-accuracy bench-coverage bench-logistic bench-stats bench-suite bench-quantiles bench-smooth bench-speed bench-sensitivity bench-gpu bench-real bench-scale bench-study bench-times choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -125,12 +125,18 @@ peers: $(VENV)/.installed
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -c constraints/peers.txt diffprivlib scikit-learn opendp
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.peers.compare .venv-peers/bin/python
 
+# What commands that share the machine cannot time well, again and alone.
+bench-times: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.smooth speed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.quantiles --part speed
+
 # Every figure of the paper with its replications (under an hour on two cores), then the claims one by one.
 reproduction: $(VENV)/.installed
 	$(BIN)/eptr reproduce all --out results/reproduction
 	$(BIN)/python -m benchmarks.reproduction
 
-# All of the above in sequence, with versions and times (results/versions.csv); hours. ONLY="compare peers" runs some.
+# All of the above, with versions and times (results/versions.csv); what this code has done already is left out, so an
+# interrupted run goes on. Under three hours on two cores. ONLY="compare peers" runs some.
 results: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.everything $(ONLY)
 

@@ -72,7 +72,9 @@ def publish():
         before = path.read_text()
         after = with_tables(before)
         if after != before:
-            path.write_text(after)
+            part = path.with_suffix(".part")  # another command may be reading it
+            part.write_text(after)
+            part.replace(path)
 
 
 def progress(items, label):

@@ -18,7 +18,7 @@ from eptr.audit.artefacts import compare_artefacts
 from eptr.page import page
 from eptr.panel import _half, panel
 from eptr.statement import StudyFacts
-from eptr.svg import Line, forest, price
+from eptr.svg import Line
 from eptr.verify import EMBEDDED, verified
 
 from .browser import browser, look
@@ -122,22 +122,6 @@ def test_the_page_shows_the_released_intervals():
     text = page([panel(estimate, "mean")], "mean")
     for value in (*estimate.value, *estimate.low, *estimate.high):
         assert f"<td>{value:.5g}</td>" in text
-
-
-@pytest.mark.parametrize(
-    "values", [[(1.0, 0.5, 2.0, 0.2)], [(0.0, 0.0, 0.0, 0.0)], [(-1e9, -2e9, 1e-9, 1.0), (1e-9, 0, 1, 2)]]
-)
-def test_forests_of_any_size_stay_within_their_frame(values):
-    drawing = forest([Line(str(k), *v) for k, v in enumerate(values)], "x", "caption")
-    places = [float(v) for v in re.findall(r"(?:x1|x2|cx)='([^']+)'", drawing)]
-    assert min(places) >= 199
-    assert max(places) <= 721
-
-
-def test_a_price_curve_has_its_floor():
-    drawing = price([(0.1, 5.0), (1.0, 1.0)], (1.0, 1.0), 0.5, "width", "caption")
-    assert drawing.count("class='floor'") == 1
-    assert "sampling error alone" in drawing
 
 
 def mean_page(leak):

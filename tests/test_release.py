@@ -89,8 +89,34 @@ def test_a_stamp_replaces_the_older_one(tmp_path, monkeypatch):
         everything.stamp("compare", seconds, code)
     everything.stamp("bench", 1.0, 0)
     lines = (tmp_path / "versions.csv").read_text().splitlines()
-    assert [line.split(",")[0] for line in lines] == ["command", "bench", "compare"]
-    assert lines[2].split(",")[2:4] == ["4", "0"]
+    assert [line.split(",")[0] for line in lines] == ["command", "compare", "bench"]
+    assert lines[1].split(",")[2:4] == ["4", "0"]
+
+
+def test_what_this_code_has_printed_is_not_printed_again(tmp_path, monkeypatch):
+    from benchmarks import everything
+
+    ran = []
+    monkeypatch.setattr(everything, "RESULTS", tmp_path)
+    monkeypatch.setattr(everything, "run", ran.append)
+    monkeypatch.setattr(everything, "draw_pictures", lambda: None)
+    monkeypatch.setattr(everything, "tell", lambda: None)
+    everything.stamp("compare", 1.0, 0)
+    everything.stamp("peers", 1.0, 1)
+    for words in ([], ["compare"]):
+        monkeypatch.setattr(sys, "argv", ["everything", *words])
+        everything.main()
+    assert set(ran[:-1]) == set(everything.TARGETS) - {"compare"}  # what failed runs again
+    assert ran[-1] == "compare"
+    monkeypatch.setattr(sys, "argv", ["everything", "nothing"])
+    with pytest.raises(SystemExit, match="nothing"):
+        everything.main()
+
+
+def test_docstrings_decide_no_number():
+    from benchmarks.everything import plain
+
+    assert plain('"""A."""\nx = 1  # one\n') == plain("x = 1\n") != plain("x = 2\n")
 
 
 def test_what_a_machine_lacks_is_named(monkeypatch):

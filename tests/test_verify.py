@@ -87,7 +87,7 @@ def half(x):
         (("release", "cost", "delta"), half, [MECHANISM, CHARGED]),
         (("release", "release", "epsilon"), half, [CHARGED, FIT]),
         (("release", "release", "neighbours"), lambda x: "zero-out", [CHARGED, FIT, NOISE]),
-        (("release", "release", "rows_per_person"), lambda x: 2, [FIT, NOISE]),
+        (("release", "release", "rows_per_person"), lambda x: 2, [CHARGED, FIT, NOISE]),
         (("release", "release", "private"), lambda x: False, ["it is private"]),
         (("release", "record", "draws", 3, "scale"), half, [NOISE]),
         (("release", "record", "draws", 3, "sensitivity"), half, [NOISE]),

@@ -30,9 +30,10 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
 h1 { font-size: 1.6rem; margin-bottom: .2rem; }
 h2 { font-size: 1.25rem; margin-top: 2.2rem; border-bottom: 1px solid var(--rule); }
 h3 { font-size: 1.05rem; margin-bottom: .3rem; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; margin: .6rem 0; }
-caption { text-align: left; color: var(--soft); font-size: .9rem; }
+.wide, figure { overflow-x: auto; } table { border-collapse: collapse; margin: .6rem 0; }
+caption { text-align: left; color: var(--soft); font-size: .9rem; position: sticky; left: 0; max-width: calc(100vw - 2rem); }
 th, td { padding: .25rem .8rem; text-align: right; border-bottom: 1px solid var(--rule); font-variant-numeric: tabular-nums; }
+td { white-space: nowrap; } .words td { white-space: normal; }
 th { font-weight: 600; } th:first-child, td:first-child, .words td, .words th { text-align: left; }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; display: block; }
 figure .picture { background: #fff; padding: .5rem; }
@@ -45,6 +46,7 @@ svg .curve { fill: none; stroke: var(--privacy); stroke-width: 2.5; }
 .key span { font-weight: 600; } .key .sampling { color: var(--sampling); } .key .privacy { color: var(--privacy); }
 figcaption, .note { color: var(--soft); font-size: .9rem; } code { overflow-wrap: anywhere; }
 .claim { font-size: 1.1rem; background: var(--box); padding: .8rem 1rem; border-left: 4px solid var(--sampling); }
+@media screen and (max-width: 38rem) { figure svg { max-width: none; min-width: 34rem; } }
 .bad { border-color: var(--privacy); background: var(--warn); }
 """
 

@@ -112,7 +112,8 @@ def _release(r: Release, settings: dict[str, Any] | None) -> Iterator[Check]:
         lambda: check_cost(cost),
         f"{cost.kind}" + (f", mu = {cost.mu:.6g}" if cost.mu else ""),
     )
-    same = (cost.epsilon, cost.delta, cost.relation) == (r.epsilon, r.delta, r.neighbours)
+    charged = (cost.epsilon, cost.delta, cost.relation, cost.rows)
+    same = charged == (r.epsilon, r.delta, r.neighbours, r.rows_per_person)
     yield Check("what was charged is what is claimed", same, f"({cost.epsilon:g}, {cost.delta:g}), {cost.relation}")
     if settings is not None:
         yield _settings(r, settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import json
 import math
@@ -19,8 +20,9 @@ from eptr import Codebook, InputError, Ledger, Study, stats
 from eptr.audit.artefacts import compare_artefacts
 from eptr.codebook import Category, Flag, Number, Text
 from eptr.errors import BudgetError, NotPrivateWarning, PrivacyError
+from eptr.panel import panel
 from eptr.privacy.gaussian import gaussian_mu
-from eptr.study.result import Description, Fit
+from eptr.study.result import Description, Fit, widened_fit
 
 BOOK = Codebook(
     {
@@ -211,6 +213,18 @@ def test_text_that_is_none_spoils_its_own_row_alone():
         np.testing.assert_allclose(study.table("sex").value, [50.0, count], atol=0.1)
 
 
+def test_small_shares_of_missing_values_and_of_values_beyond_the_range_are_told():
+    """One in a hundred is what a codebook that is a little wrong looks like; a clip must not make it one in three thousand."""
+    rng = np.random.default_rng(0)
+    ages = rng.normal(50, 10, 20_000)
+    ages[:200], ages[200:500] = np.nan, 1000.0
+    found = seeded({"age": ages}, Codebook({"age": Number(0, 110)}), epsilon=1.0).describe("age")["age"]
+    shares = found["share"]
+    for k, share in enumerate((0.01, 0.015)):
+        assert shares.low[k] <= share <= shares.high[k]
+        assert shares.value[k] == pytest.approx(share, rel=0.5)
+
+
 def test_where_counts_other_rows_as_nothing():
     found = seeded(epsilon=50.0).mean("wage", where="age >= 65 and sex == 'F'")
     rows = PEOPLE[(PEOPLE["age"] >= 65) & (PEOPLE["sex"] == "F")]
@@ -334,8 +348,36 @@ def test_intervals_allow_for_dependence_among_the_rows_of_a_person():
     one, two = (seeded(rows_each=k).table("sex") for k in (1, 4))
     assert two.se_sampling == pytest.approx(2.0 * one.se_sampling, rel=0.1)
     assert two.release.rows_per_person == 4
-    fit = seeded(rows_each=4).ols("wage ~ age")
-    assert fit.bse["age"] == pytest.approx(2.0 * fit.estimator.summary().errors[0])
+
+
+@pytest.mark.parametrize(
+    ("method", "formula"), [("ols", "wage ~ age + sex"), ("logit", "sex ~ age"), ("smooth", "wage ~ s(age) + sex")]
+)
+def test_every_interval_of_a_fit_allows_for_dependence(method, formula):
+    """Coefficients, bands, statement and page alike: sampling variances times the rows of a person, privacy noise as it is."""
+    plain = getattr(seeded(epsilon=20.0), method)(formula)
+    wide = Fit(method, formula, BOOK, copy.deepcopy(plain.estimator))
+    wide.estimator.fitted_ = widened_fit(plain.estimator.fitted_, 4)
+    (one, two), names = (panel(fit).lines for fit in (plain, wide)), list(plain.params.index)
+    for before, after in zip(one, two, strict=True):
+        assert after.name in names
+        assert after.sampling == pytest.approx(2.0 * before.sampling)
+        noise = (before.high - before.low) ** 2 / 4.0 - before.sampling**2
+        assert (after.high - after.low) ** 2 / 4.0 - after.sampling**2 == pytest.approx(noise, rel=1e-6)
+        assert np.ptp(wide.conf_int().loc[after.name]) == pytest.approx(after.high - after.low)
+    widths = np.ptp(wide.conf_int(), axis=1)
+    assert wide.facts().widths == pytest.approx((widths.min(), widths.max()))
+    if method == "smooth":
+        bands = [fit.partial_effect("age", [30.0, 50.0]) for fit in (plain, wide)]
+        assert np.all(bands[1][2] - bands[1][1] > bands[0][2] - bands[0][1])
+        assert names == ["Intercept", "sex[T.M]"]
+        assert "sex[T.M]" in str(wide)
+        assert "s(age)" in wide._repr_html_()
+
+
+def test_a_study_of_persons_widens_its_fits():
+    fits = [seeded(people(20_000), rows_each=k, epsilon=50.0).ols("wage ~ age + sex").estimator for k in (1, 4)]
+    assert fits[1].fitted_.se_sampling == pytest.approx(2.0 * fits[0].fitted_.se_sampling, rel=0.2)
 
 
 def test_a_private_range_is_bought_once_at_its_price():

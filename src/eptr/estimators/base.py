@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..accounting.account import Account, open_account
 from ..accounting.budget import Budget
+from ..docstrings import described
 from ..errors import (
     BoundError,
     InputError,
@@ -90,6 +91,11 @@ class PrivateEstimator(_Declared):
     _selector: ClassVar[str] = "strategy"
     _target: ClassVar[Target] = "numbers"
     _fitted: ClassVar[type[Fitted]] = Fitted
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "Parameters" in (cls.__doc__ or ""):
+            described(cls)
 
     def fit(self, X: Any, y: Any = None, **unsupported: Any) -> Self:
         """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table.
@@ -289,8 +295,10 @@ class PrivateEstimator(_Declared):
     def facts(self) -> Facts:
         """What a reader may rely on: the facts of the Release, and what this model knows of its accuracy."""
         check_is_fitted(self, "release_")
+        return self._facts(self._table())
+
+    def _facts(self, table: Any) -> Facts:
         found = replace(self.release_.facts(), fault=self._fault or "")
-        table = self._table()
         if table is None:
             return found
         widths = np.ptp(table.intervals, axis=1)

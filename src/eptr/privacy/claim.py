@@ -47,6 +47,7 @@ class Cost:
     basis: str = "proven"
     theorem: str = ""
     relation: str = "replace-one"
+    rows: int = 1  # of one person, protected together
 
 
 class SupportsCharge(Protocol):

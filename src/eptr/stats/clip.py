@@ -101,8 +101,9 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, shape: A
     unseen = np.hypot(np.hypot(*sides.T), even)
     if power == 2:
         return Clip(middles, ends, even, unseen, left)
-    # What means lose is corrected where tails are clear and it matters beside the noise; elsewhere guesses would be noise.
-    guess, noises = (sides[:, 1] - sides[:, 0]) * found.clear, noise * ends
+    # What means lose is corrected where rows are seen beyond the clip and it matters beside the noise; else guesses are noise.
+    seen = np.array([[t.edges[t.seen] > e for t in pair] for pair, e in zip(tails, ends, strict=True)])
+    guess, noises = (sides * seen * found.clear) @ [-1.0, 1.0], noise * ends
     return Clip(middles, ends, guess * guess**2 / (guess**2 + (0.5 * noises) ** 2), unseen, left)
 
 
@@ -111,5 +112,6 @@ def clip_norms(look: Look, noise: float, power: int, parts: float) -> tuple[floa
     tail, sure = (look.tails(fade)[1] for fade in (FADE, FADE if power == 1 else FASTER))
     clips = tail.clips()
     lost = tail.beyond(clips, power, look.centre) / parts
-    k = int(np.argmin((noise * (look.centre + clips) ** power) ** 2 + FEAR * lost**2))
+    fear = FEAR if power == 2 else 0.5 * FEAR  # long rows seldom all point the same way
+    k = int(np.argmin((noise * (look.centre + clips) ** power) ** 2 + fear * lost**2))
     return look.centre + float(clips[k]), float(sure.beyond(clips[[k]], power, look.centre)[0]) / parts

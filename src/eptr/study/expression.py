@@ -1,6 +1,6 @@
 """Expressions of columns that a formula may hold: parsed by us, admitted from a list, never evaluated as Python.
 
-    number: a column, a constant, + - * / **, log, log2, log10, log1p, sqrt, exp, abs
+    number: a column, a constant, + - * / ** (or ^, as in R), log, log2, log10, log1p, sqrt, exp, abs
     truth:  number < number (and <= > >= == !=), column == "level", column in ["a", "b"], and, or, not
 
 Values are computed row by row; ranges follow from those of the columns.
@@ -29,6 +29,7 @@ __all__ = ["FUNCTIONS", "Expression", "parse", "unquote"]
 Array = NDArray[np.float64]
 MOST_TEXT = 2_000
 _QUOTED = re.compile(r"`([^`]*)`")
+_CARET = re.compile(r"""("[^"]*"|'[^']*')|\^""")  # R's power, outside of levels
 _COMPARE = {
     ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater, ast.GtE: np.greater_equal, ast.Eq: np.equal,
     ast.NotEq: np.not_equal,
@@ -76,11 +77,11 @@ def parse(text: str, book: Codebook) -> Expression:
 
 
 def syntax(text: str) -> ast.expr:
-    """Python's reading of a text, which is data here."""
+    """Python's reading of a text, which is data here; R's ^ is a power, and binds as one."""
     if len(text) > MOST_TEXT:
         raise InputError(f"a formula must not be longer than {MOST_TEXT} characters.")
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return ast.parse(_CARET.sub(lambda found: found[1] or "**", text.strip()), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InputError(f"{_short(text)} is not an expression; check parentheses and operators.") from None
 
@@ -136,7 +137,7 @@ class _Reader:
             inner, evaluate = self._number(node.args[0])
             return ranged(inner), lambda read: mapped(evaluate(read))
         raise InputError(
-            f"the formula may hold columns, numbers, + - * / **, comparisons and {', '.join(FUNCTIONS)}, and no {_named(node)}."
+            f"the formula may hold columns, numbers, + - * / ** ^, comparisons and {', '.join(FUNCTIONS)}, and no {_named(node)}."
         )
 
     def _power(self, node: ast.BinOp) -> tuple[Interval, Callable[[Any], Any]]:

@@ -94,8 +94,8 @@ class Journal:
             raise InputError(f"ledger must name the study: {account.url + '#people'!r}, for example.")
         if not _exists(account):
             account.create(
-                account.dataset, total.epsilon, total.delta, mixing=0.0, checks=0, neighbours=neighbours, study=settings,
-                simulation=folder is not None and seeded,
+                account.dataset, total.epsilon, total.delta, mixing=0.0, checks=0, neighbours=neighbours,
+                rows_per_person=settings["rows_each"], study=settings, simulation=folder is not None and seeded,
             )  # fmt: skip
         found = cls(account)
         if folder is not None:

@@ -26,6 +26,7 @@ class Model:
     x: tuple[Column, ...]
     y: Expression | Labelled
     settings: dict[str, Any]
+    levels: tuple[Levels, ...] = ()  # of plain terms that an estimator knows as numbers
 
     def make(self, **settings: Any) -> Any:
         """The estimator, not yet fitted."""
@@ -82,7 +83,7 @@ def _smooth(text: Any, book: Codebook) -> Model:
         "terms": [tuple(names.index(name) for name in term) for term in formula.smooths],
         "categories": {len(names) + k: list(range(len(f.names))) for k, f in enumerate(codes)} or None,
     }
-    return Model("AdditiveRegressor", (*smooths, *map(_positions, codes)), y, settings)
+    return Model("AdditiveRegressor", (*smooths, *map(_positions, codes)), y, settings, tuple(codes))
 
 
 METHODS: dict[str, Callable[[Any, Codebook], Model]] = {"ols": _ols, "logit": _logit, "smooth": _smooth}

@@ -32,7 +32,7 @@ from .layout import KEPT, Labelled, Layout, open_data
 from .models import model
 from .people import bounded
 from .publication import Publication
-from .result import Description, Fit, restored, storable, widened
+from .result import Description, Fit, restored, storable, widened, widened_fit
 from .terms import levels_of
 
 __all__ = ["Study"]
@@ -53,10 +53,14 @@ class Spend(TypedDict, total=False):
 class Study:
     """One dataset, one codebook, one budget.
 
+    Rows with a missing or undeclared value where an analysis needs one are dropped, inside the guarantee.
+
     Parameters
     ----------
     data : data frame, dict of columns, path of a CSV (.gz) or Parquet file, or what Arrow, Dask or Spark have
+        The rows.
     book : Codebook
+        What is public about its columns.
     epsilon, delta : float
         The total, for all analyses together.
     ledger : str or eptr.Ledger, optional
@@ -69,12 +73,11 @@ class Study:
     rows_each : int
         Rows of one person; without ``person`` a claim that is trusted.
     neighbours : {"replace-one", "zero-out"}
+        What must stay hidden: that a row (or all of a person's) is replaced by any other, or that it is dropped.
     analyses : int
         An analysis that names neither ``share`` nor ``epsilon`` takes this part of the budget.
     random_state : None or seed
         A seed makes the study reproducible and **not private**.
-
-    Rows with a missing or undeclared value where an analysis needs one are dropped, inside the guarantee.
 
     Examples
     --------
@@ -290,7 +293,8 @@ class Study:
             estimator = asked.make(**paid.sums())
             estimator.fit(paid.rows(asked.x, asked.y))
             estimator.set_params(ledger=None, random_state=None)
-            return Fit(method, formula, self.book, estimator, self.unit.rows)
+            estimator.fitted_ = widened_fit(estimator.fitted_, self.unit.rows)
+            return Fit(method, formula, self.book, estimator)
 
         self._buy(self._private_names(formula))
         model(method, formula, self.book)  # what is wrong with it is said before anything is looked up

@@ -14,7 +14,7 @@ from .problem import AdditiveFitted
 __all__ = ["draw_term"]
 
 Array = NDArray[np.float64]
-CURVE, SAMPLING, PRIVACY, GREY = "#D55E00", "#56B4E9", "#0072B2", "#D9D9D9"
+CURVE, SAMPLING, PRIVACY, GREY = "#1D2530", "#0072B2", "#D55E00", "#D9D9D9"
 POINTS, PIXELS = 201, 61
 
 
@@ -32,6 +32,7 @@ def draw_term(fitted: AdditiveFitted, term: int, columns: list[str], axis: Any, 
         grey, ticks = too_few(fitted, term, first.levels[:, None]), range(len(first.levels))
         spread = np.where(grey, np.nan, np.abs(np.stack([found.low, found.high]) - found.value))
         axis.errorbar(ticks, found.value, spread, fmt="none", ecolor=PRIVACY, capsize=4)
+        axis.errorbar(ticks, found.value, np.minimum(found.sampling, spread), fmt="none", ecolor=SAMPLING, elinewidth=5)
         axis.scatter(ticks, found.value, color=np.where(grey, GREY, CURVE), zorder=3)
         axis.set_xticks(ticks, [f"{v:g}" for v in first.levels])
     else:

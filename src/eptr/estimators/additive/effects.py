@@ -68,7 +68,7 @@ def jumps_of(fitted: AdditiveFitted, term: int) -> list[float]:
     part, axis = fitted.part(term), _axis(fitted, term)
     if not fitted.rough[term] or len(fitted.terms[term]) > 1:
         return []
-    places = jumps(axis, fitted.centre[part], fitted.covariance[part, part])
+    places = jumps(axis, fitted.centre[part], fitted.covariance[part, part], float(fitted.beyond[term]))
     return list(map(float, np.interp(places, *axis.map[::-1])))
 
 
@@ -125,6 +125,7 @@ class AdditiveSummary:
     names: tuple[str, ...]
     estimates: Array
     intervals: Array
+    se_sampling: Array  # the part of their standard errors that is not privacy noise
     level: float
     residual_scale: float
     n: int
@@ -193,6 +194,7 @@ def summarise(names: list[str], fitted: AdditiveFitted, level: float, release: R
     """A Wald test for each term, around its coefficients before they were shrunk; levels against their first one."""
     quantile = float(norm.isf((1.0 - probability("level", level)) / 2.0))
     scores, p_values, freedom, plain = [], [], [], []
+    sampling = fitted.covariance - fitted.privacy
     for k, term in enumerate(fitted.terms):
         part = fitted.part(k)
         estimate, variance = fitted.centre[part], fitted.covariance[part, part]
@@ -204,19 +206,21 @@ def summarise(names: list[str], fitted: AdditiveFitted, level: float, release: R
             functions = fitted.expansion.of_term(k, axis.levels[:, None])
             against = functions[1:] - functions[0]
             value, error = against @ estimate, np.sqrt(_variances(against, variance))
+            alone = np.sqrt(np.maximum(_variances(against, sampling[part, part]), 0.0))
             unknown = too_few(fitted, k, axis.levels[1:, None]) | too_few(fitted, k, axis.levels[:1, None])
             error = np.where(unknown, math.inf, error)
             plain += [
-                (f"{names[k]}={level:g}", v, e) for level, v, e in zip(axis.levels[1:], value, error, strict=True)
+                (f"{names[k]}={level:g}", v, e, s)
+                for level, v, e, s in zip(axis.levels[1:], value, error, alone, strict=True)
             ]
-    plain.append(("(Intercept)", fitted.intercept, math.sqrt(float(fitted.covariance[-1, -1]))))
-    estimates, errors = np.array([p[1] for p in plain]), np.array([p[2] for p in plain])
+    whole, rest = (math.sqrt(max(float(m[-1, -1]), 0.0)) for m in (fitted.covariance, sampling))
+    plain.append(("(Intercept)", fitted.intercept, whole, rest))
+    estimates, errors, alone = (np.array([p[j] for p in plain]) for j in (1, 2, 3))
     intervals = np.column_stack([estimates - quantile * errors, estimates + quantile * errors])
     return AdditiveSummary(
         tuple(names), np.array(fitted.counts), np.array(freedom), np.array(scores), np.array(p_values),
         fitted.rough, tuple(jumps_of(fitted, k) for k in range(len(fitted.terms))), tuple(p[0] for p in plain),
-        estimates, intervals, level, fitted.residual_scale, fitted.n_rows,
-        fitted.outside, fitted.corrected, release,
+        estimates, intervals, alone, level, fitted.residual_scale, fitted.n_rows, fitted.outside, fitted.corrected, release,
     )  # fmt: skip
 
 

@@ -45,8 +45,19 @@ class AdditiveRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
     categories : dict of levels by column, optional
         Columns whose numbers are levels; they enter as plain terms. A value between two levels counts as the nearer one.
     strategy : {"refined"}
-    neighbours, rows_per_person, invalid, ledger, random_state
-        As in :class:`eptr.LinearRegression`.
+        There is one.
+
+    Attributes
+    ----------
+    terms_, counts_, categories_ : the terms as columns, the number of functions of each, the columns with levels and these
+    coef_, kept_ : coefficients of these functions, term after term, and what shrinkage left of each, as a share
+    intercept_ : the mean over the rows
+    marginals_ : released densities of columns on their ranges, shares of levels
+    centre_, covariance_, privacy_ : coefficients before they were shrunk (the intercept last), their covariance, and the part
+        of it that is privacy noise; the bands are made of them
+    beyond_, rough_ : of each term, the mean square of what may be rougher than its functions, and whether that stands out from
+        the noise (a jump, say)
+    few_ : below how many rows there are too few to say
 
     Examples
     --------

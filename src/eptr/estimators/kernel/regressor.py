@@ -58,8 +58,13 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         "refined" releases the whole function at once: predictions anywhere cost nothing more.
     fallback : None or "paper"
         The answer to a query without a reply: None is the middle of the range, "paper" draws it uniformly from the range.
-    neighbours, rows_per_person, invalid, ledger, random_state
-        As in :class:`eptr.LinearRegression`.
+
+    Attributes
+    ----------
+    kernel_, queries_ : the kernel, and the points at which "tight" and "paper" answer
+    values_, replied_ : the answers there, and whether each is a reply
+    sums_ : released kernel sums of y and of ones, from which the function follows ("refined")
+    trend_, residual_radius_ : slopes and intercept of the private line, and the bound on what it leaves
 
     Examples
     --------

@@ -225,9 +225,7 @@ def _report(
     covariance = to_user @ solution.covariance @ to_user.T
     sampling = None if solution.sampling is None else np.sqrt(np.diag(to_user @ solution.sampling @ to_user.T))
     noise = solution.noise * math.sqrt(float(np.mean(np.sum(to_user**2, axis=1))))
-    # Steps from 0 shrink by themselves what they cannot see; passes divide by a curvature that is noise there.
-    lost = undetermined[:slopes] & (whitening.noise_alone()[:slopes] > KNOWN) & solution.banded
-    shrunk = _shrunk(beta, solution.noise**2 * (to_user @ to_user.T), lost, columns, public)
+    shrunk = _shrunk(beta, solution.noise**2 * (to_user @ to_user.T), columns, public)
     return RegressionFitted(
         value=shrunk,
         noise=noise,
@@ -243,15 +241,13 @@ def _report(
     )
 
 
-def _shrunk(beta: Array, noise: Array, lost: NDArray[np.bool_], columns: Columns | None, public: LeastSquares) -> Array:
-    """Slopes that are ``lost`` become 0, the others are shrunk together. The mean of y stays as it is."""
-    slopes, factor = public.n_features, np.where(lost, 0.0, 1.0)
-    kept = np.nonzero(factor)[0]
-    factor *= james_stein(beta[kept], noise[np.ix_(kept, kept)])
-    shrunk = beta.copy()
+def _shrunk(beta: Array, noise: Array, columns: Columns | None, public: LeastSquares) -> Array:
+    """Slopes are shrunk together. The mean of y stays as it is."""
+    slopes = public.n_features
+    factor, shrunk = james_stein(beta[:slopes], noise[:slopes, :slopes]), beta.copy()
     shrunk[:slopes] *= factor
     if public.fit_intercept and columns is not None:
-        shrunk[-1] += float(((1.0 - factor) * beta[:slopes]) @ columns.centre)
+        shrunk[-1] += (1.0 - factor) * float(beta[:slopes] @ columns.centre)
     return shrunk
 
 

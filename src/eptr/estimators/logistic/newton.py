@@ -156,7 +156,7 @@ class Newton(Descent):
         low = max(LEAST * self.whitening.weakest, min(doubt, 0.5 * mean))
         return repaired(mean * np.eye(p) + (1.0 - rho) * centred, low, 3.0 * max(self.steepest, 1.0))
 
-    def doubt(self, phi: Array, noise: list[float], clip: float) -> Solution:
+    def doubt(self, phi: Array, scales: list[float], clip: float) -> Solution:
         """What clipped steps leave behind of the noise of each of them, and of the sample. proof: curvature"""
         spread, bend = Spread(clip), Curvature(self.plan.leverage, clip)
         total, inside = self.at(phi).sums(self.rows, spread, bend)
@@ -164,11 +164,12 @@ class Newton(Descent):
         moment = self.outer(spread, total) / self.n  # proof: spread
         inverse, left = np.linalg.inv(curvature), np.eye(self.p) - self.length * curvature
         variance, fading = np.zeros_like(left), np.eye(self.p)
-        for scale in reversed(noise):
+        for scale in reversed(scales):
             variance = variance + (self.length * scale) ** 2 * (fading @ fading.T)
             fading = fading @ left
-        covariance = inverse @ moment @ inverse.T / self.n + variance
-        return Solution(phi, covariance, math.sqrt(float(np.trace(variance)) / self.p), 1.0, False)
+        sampling = inverse @ moment @ inverse.T / self.n
+        noise = math.sqrt(float(np.trace(variance)) / self.p)
+        return Solution(phi, sampling + variance, noise, 1.0, False, sampling)
 
 
 def course(n: int, p: int, mu: float, share: float) -> Schedule:

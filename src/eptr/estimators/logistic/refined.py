@@ -194,6 +194,9 @@ def _report(found: Found, columns: Columns | None, public: LogisticProblem, stat
             to_user[-1, :slopes] = -columns.centre / columns.scale
     back = np.kron(found.classes, to_user @ found.columns)
     centre, covariance = back @ found.solution.phi, back @ found.solution.covariance @ back.T
+    sampling = None
+    if found.solution.sampling is not None:
+        sampling = np.sqrt(np.maximum(np.diag(back @ found.solution.sampling @ back.T), 0.0))
     noise = found.solution.noise * math.sqrt(float(np.mean(np.sum(back**2, axis=1))))
     centre = centre.reshape(m, -1)
     each = [j * public.numbers + i for j in range(m) for i in range(slopes)]
@@ -214,6 +217,7 @@ def _report(found: Found, columns: Columns | None, public: LogisticProblem, stat
         **stated,
         centre=centre,
         covariance=covariance,
+        se_sampling=sampling,
         undetermined=undetermined,
         outside=outside,
         shares=found.shares,
