@@ -68,7 +68,7 @@ def jumps_of(fitted: AdditiveFitted, term: int) -> list[float]:
     part, axis = fitted.part(term), _axis(fitted, term)
     if not fitted.rough[term] or len(fitted.terms[term]) > 1:
         return []
-    places = jumps(axis, fitted.centre[part], fitted.covariance[part, part])
+    places = jumps(axis, fitted.centre[part], fitted.covariance[part, part], float(fitted.beyond[term]))
     return list(map(float, np.interp(places, *axis.map[::-1])))
 
 
@@ -220,8 +220,7 @@ def summarise(names: list[str], fitted: AdditiveFitted, level: float, release: R
     return AdditiveSummary(
         tuple(names), np.array(fitted.counts), np.array(freedom), np.array(scores), np.array(p_values),
         fitted.rough, tuple(jumps_of(fitted, k) for k in range(len(fitted.terms))), tuple(p[0] for p in plain),
-        estimates, intervals, alone, level, fitted.residual_scale, fitted.n_rows, fitted.outside, fitted.corrected,
-        release,
+        estimates, intervals, alone, level, fitted.residual_scale, fitted.n_rows, fitted.outside, fitted.corrected, release,
     )  # fmt: skip
 
 

@@ -17,20 +17,24 @@ __all__ = ["jumps"]
 
 Array = NDArray[np.float64]
 POINTS = 201
-CLEAR = 4.0  # standard deviations that a rise must stand out by
+CLEAR = 4.0  # standard deviations, its own and the curve's, that a rise must stand out by
 BESIDE = 0.25  # most that the mean rise on either side may be, relative to it
 CELLS_WIDE = 3  # least number of cells that it is looked for in: within one, nobody knows where the rows are
 
 
-def jumps(axis: Stretched, estimate: Array, variance: Array) -> list[float]:
-    """Places on the stretched axis, from 0 to 1; none if there is none to be seen."""
+def jumps(axis: Stretched, estimate: Array, variance: Array, beyond: float) -> list[float]:
+    """Places on the stretched axis, from 0 to 1; none if there is none to be seen, or the band is wide enough for it.
+
+    ``beyond``: variance that the band has for what is rougher than the functions.
+    """
     count = len(estimate)
     h = 0.5 / count
     u = np.linspace(3.0 * h, 1.0 - 3.0 * h, POINTS)
     far, near = (smooth_functions(u + k * h, count) - smooth_functions(u - k * h, count) for k in (3, 1))
     rise, beside = near @ estimate, (far - near) @ estimate / 2.0
     excess = (3.0 * near - far) / 2.0
-    doubt = np.sqrt(np.einsum("ij,jk,ik->i", excess, variance, excess))
+    own, others = (np.einsum("ij,jk,ik->i", f, variance, f) for f in (excess, smooth_functions(u, count)))
+    doubt = np.sqrt(np.maximum(own, others + beyond))
     first, last = (axis.cell(np.interp(u + k * h, *axis.map[::-1])) for k in (-3, 3))
     unseen = np.append(0, np.cumsum(~binary_erosion(axis.seen, np.ones(2 * WINDOWS[0] + 1), border_value=1)))
     clear = (np.abs(rise - beside) > CLEAR * doubt) & (np.abs(beside) < BESIDE * np.abs(rise))

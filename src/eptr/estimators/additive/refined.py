@@ -148,6 +148,6 @@ def _shrunk(found: AdditiveFitted, expansion: Expansion) -> AdditiveFitted:
         if len(term) > 1:
             rough[k] = float(end @ np.linalg.solve(noise, end)) > chi2.isf(ROUGH, len(end))
         else:
-            rough[k] = bool(jumps(axis, estimate, variance))
+            rough[k] = bool(jumps(axis, estimate, variance, float(beyond[k])))
     coef = kept * found.centre[:-1]
     return replace(found, value=np.append(coef, found.intercept), coef=coef, kept=kept, beyond=beyond, rough=rough)
