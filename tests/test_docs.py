@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -28,6 +29,16 @@ def test_every_example_runs(page, capsys, monkeypatch):
 def test_every_example_of_the_gallery_runs(path, capsys):
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
+
+
+def test_every_settings_file_is_one():
+    blocks = [
+        b
+        for page in (ROOT / "docs").glob("*.md")
+        for b in re.findall(r"```toml\n(.*?)```", page.read_text(), re.DOTALL)
+    ]
+    assert blocks
+    assert all(tomllib.loads(block) for block in blocks)
 
 
 def test_links_lead_somewhere():
