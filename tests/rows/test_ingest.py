@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eptr
+from eptr import rivals
 from eptr.rows.ingest import as_text, label, matrix, number, numbers
 from eptr.rows.labels import Labels, sorted_labels
 
@@ -70,7 +71,7 @@ MERGED = {("categories", "span")}  # older pandas takes a span of one day and th
 DASK_FAILS = ("latin", "endless", "signal")  # its own conversion to text raises, before any code of ours
 MODELS = {
     "classifier": eptr.BayesClassifier(x_bound=3.0, classes=[0, 1], invalid="drop"),
-    "regression": eptr.LinearRegression(x_bound=3.0, y_bound=4.0, invalid="drop"),
+    "regression": rivals.AdaSSP(x_bound=3.0, y_bound=4.0, invalid="drop"),  # one pass
 }
 
 
