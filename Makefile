@@ -8,7 +8,7 @@ CONSTRAINTS ?=
 EXTRAS ?= all,dev,docs
 
 .PHONY: demo test test-fast coverage test-oldest test-wheel dist docs docs-serve lint types results clean
-.PHONY: reproduction peers compare soak mutants bench bench-accuracy bench-coverage bench-logistic bench-stats bench-suite bench-quantiles bench-smooth bench-speed bench-sensitivity bench-gpu bench-real bench-scale bench-study bench-times choose-defaults
+.PHONY: reproduction peers compare soak mutants bench bench-accuracy bench-coverage bench-logistic bench-stats bench-suite bench-quantiles bench-smooth bench-speed bench-sensitivity bench-gpu bench-real bench-scale bench-study bench-ranges bench-times choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -84,7 +84,7 @@ bench-stats: $(VENV)/.installed
 bench-suite: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.suite $(if $(QUICK),--quick)
 
-# Misclassified points of quantiles, ours and published, coverage of intervals, and a million values; half an hour.
+# Misclassified points of quantiles, ours and published, coverage of intervals, and a million values; half an hour on two cores.
 bench-quantiles: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.quantiles
 
@@ -113,6 +113,10 @@ bench-study: $(VENV)/.installed
 bench-real: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.real
 
+# What ranges that are too wide cost; a minute.
+bench-ranges: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.ranges $(if $(QUICK),--replications 20)
+
 # Sixteen processes, 20,000 charges, 500 kill -9, on SQLite and on PostgreSQL.
 soak: $(VENV)/.installed
 	$(BIN)/python -m tests.accounting.soak
@@ -134,7 +138,6 @@ peers: $(VENV)/.installed
 # What commands that share the machine cannot time well, again and alone.
 bench-times: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.smooth speed
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.quantiles --part speed
 
 # Every figure of the paper with its replications (under an hour on two cores), then the claims one by one.
 reproduction: $(VENV)/.installed

@@ -210,26 +210,31 @@ def cell(values):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tables", nargs="*", help="some of ols, wine, bayes, credit, function, california; all if none")
     parser.add_argument("--replications", type=int, default=100)
     parser.add_argument(
         "--odds", default=None, help="one classification table alone: odds_normal, odds_factors, odds_credit"
     )
     options = parser.parse_args()
     count = options.replications
-    odds.main(count, options.odds)
+    if not options.tables:
+        odds.main(count, options.odds)
     if options.odds is not None:
         return
     for title, (task, epsilons, name) in TASKS.items():
-        runs = {e: parallel(task, [(e, s) for s in range(count)], f"{name} epsilon={e}") for e in epsilons}
-        methods = list(runs[epsilons[0]][0])
-        base = {e: np.mean([r["non-private"] for r in runs[e]]) for e in epsilons}
-        rows = []
-        for m in methods:
-            values = [[r[m] for r in runs[e]] for e in epsilons]
-            ratio = np.mean(values[1]) / base[epsilons[1]]
-            rows.append([m, *(cell(v) for v in values), "" if np.isnan(ratio) else f"{ratio:.3g}"])
-        header = ["method", *(f"epsilon={e:g}" for e in epsilons), f"ratio to non-private at {epsilons[1]:g}"]
-        show(title, header, rows, f"compare_{name}")
+        if not options.tables or name in options.tables:
+            table(title, task, epsilons, name, count)
+
+
+def table(title, task, epsilons, name, count):
+    runs = {e: parallel(task, [(e, s) for s in range(count)], f"{name} epsilon={e}") for e in epsilons}
+    base, rows = {e: np.mean([r["non-private"] for r in runs[e]]) for e in epsilons}, []
+    for m in runs[epsilons[0]][0]:
+        values = [[r[m] for r in runs[e]] for e in epsilons]
+        ratio = np.mean(values[1]) / base[epsilons[1]]
+        rows.append([m, *(cell(v) for v in values), "" if np.isnan(ratio) else f"{ratio:.3g}"])
+    header = ["method", *(f"epsilon={e:g}" for e in epsilons), f"ratio to non-private at {epsilons[1]:g}"]
+    show(title, header, rows, f"compare_{name}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ MARKED = re.compile(
 
 def show(title, header, rows, name=None):
     """Print a table; with ``name`` also save results/NAME.csv."""
-    text = [[f"{c:.4g}" if isinstance(c, float) else str(c) for c in row] for row in rows]
+    text = [[_text(cell) for cell in row] for row in rows]
     widths = [max(len(h), *(len(r[i]) for r in text)) for i, h in enumerate(header)]
     print(f"\n{title}")
     print("  ".join(h.rjust(w) for h, w in zip(header, widths, strict=True)))
@@ -30,6 +30,15 @@ def show(title, header, rows, name=None):
         with (RESULTS / f"{name}.csv").open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([header, *text])
         publish()
+
+
+def kept(name, fresh, keys):
+    """Rows of results/NAME.csv with the fresh ones in the places of those with the same first cells, or at the end."""
+    path, told = RESULTS / f"{name}.csv", {}
+    if path.exists():
+        with path.open(newline="") as file:
+            told = {tuple(row[:keys]): row for row in list(csv.reader(file))[1:]}
+    return list((told | {tuple(_text(cell) for cell in row[:keys]): row for row in fresh}).values())
 
 
 def documents():
@@ -55,6 +64,10 @@ def with_tables(text):
         return opening + "".join(f"| {' | '.join(line)} |\n" for line in lines) + closing
 
     return MARKED.sub(table, text)
+
+
+def _text(cell):
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
 
 
 def _short(cell):

@@ -8,6 +8,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -68,6 +69,16 @@ def test_a_strategy_is_one_file_and_one_line(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:]
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 50
+
+
+def test_every_settings_file_is_one():
+    blocks = [
+        b
+        for page in (ROOT / "docs").glob("*.md")
+        for b in re.findall(r"```toml\n(.*?)```", page.read_text(), re.DOTALL)
+    ]
+    assert blocks
+    assert all(tomllib.loads(block) for block in blocks)
 
 
 def test_links_lead_somewhere():

@@ -24,6 +24,7 @@ _EPOCH = date(1970, 1, 1)
 ASK_LOW = "what is the smallest value you would believe without looking?"
 ASK_HIGH = "what is the largest value you would believe without looking?"
 ASK_LEVELS = "which values can it take, from the questionnaire and not from the answers?"
+ASK_RANGE, ASK_DAYS = f"low: {ASK_LOW} high: {ASK_HIGH}", f'kind = "date": {ASK_LOW} {ASK_HIGH}'
 ASK_KIND = (
     'a number (low = ..., high = ...), words (levels = ["...", "..."]), kind = "flag", kind = "date", or never released '
     '(kind = "text")?'

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -24,12 +25,13 @@ from ..errors import InputError
 from ..rows.ingest import label
 from .interval import Interval
 
-__all__ = ["FUNCTIONS", "Expression", "parse", "unquote"]
+__all__ = ["FUNCTIONS", "Expression", "parse", "short", "syntax", "unquote"]
 
 Array = NDArray[np.float64]
 MOST_TEXT = 2_000
-_QUOTED = re.compile(r"`([^`]*)`")
 _CARET = re.compile(r"""("[^"]*"|'[^']*')|\^""")  # R's power, outside of levels
+# Texts as they are, names in backticks, and other names.
+_NAMES = re.compile(r"""'[^']*'|"[^"]*"|`([^`]*)`|([^\W\d]\w*)""")
 _COMPARE = {
     ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater, ast.GtE: np.greater_equal, ast.Eq: np.equal,
     ast.NotEq: np.not_equal,
@@ -65,8 +67,19 @@ class Expression:
 
 
 def unquote(text: str, names: dict[str, str]) -> str:
-    """The text with every name in backticks replaced by an identifier, which ``names`` then knows."""
-    return _QUOTED.sub(lambda found: names.setdefault(found[1], f"_quoted{len(names)}_"), text)
+    """The text with every name in backticks replaced by an identifier, which ``names`` then knows.
+
+    So are names that Python would read as others, "ﬁ" as "fi", and those that look like our identifiers.
+    """
+
+    def alias(found: re.Match[str]) -> str:
+        name = found[1] if found[1] is not None else found[2]
+        odd = name is not None and (unicodedata.normalize("NFKC", name) != name or name.startswith("_quoted"))
+        if found[1] is None and not odd:
+            return found[0]
+        return names.setdefault(name, f"_quoted{len(names)}_")
+
+    return _NAMES.sub(alias, text)
 
 
 def parse(text: str, book: Codebook) -> Expression:
@@ -83,7 +96,9 @@ def syntax(text: str) -> ast.expr:
     try:
         return ast.parse(_CARET.sub(lambda found: found[1] or "**", text.strip()), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise InputError(f"{_short(text)} is not an expression; check parentheses and operators.") from None
+        raise InputError(
+            f"{short(text)} is not an expression; check parentheses and operators, and put odd names into `backticks`."
+        ) from None
 
 
 class _Reader:
@@ -99,24 +114,21 @@ class _Reader:
             raise InputError("the formula is nested too deeply; write it with fewer parentheses.") from None
         used = tuple(self.columns)
         if not used:
-            raise InputError(f"{_short(text)} holds no column.")
+            raise InputError(f"{short(text)} holds no column.")
         if isinstance(tree, ast.Name):
             (name,) = used
             return Expression(name, used, range_, False, lambda read: read[name], plain=True)
         return Expression(text, used, range_, truth, evaluate)
 
     def _any(self, node: ast.expr) -> tuple[Interval, Callable[[Any], Any], bool]:
-        if isinstance(node, (ast.Compare, ast.BoolOp)) or (
-            isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-        ):
-            evaluate = self._truth(node)
-            return Interval(0.0, 1.0), evaluate, True
-        return *self._number(node), False
+        return *self._number(node), _is_truth(node)
 
     def _number(self, node: ast.expr) -> tuple[Interval, Callable[[Any], Any]]:
         if isinstance(node, ast.Constant):
             value = _constant(node)
             return Interval.point(value), lambda read: value
+        if _is_truth(node):
+            return Interval(0.0, 1.0), self._truth(node)
         if isinstance(node, ast.Name):
             return self._column(node.id)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
@@ -252,14 +264,32 @@ def _constant(node: ast.Constant) -> float:
     return value
 
 
+def _is_truth(node: ast.AST) -> bool:
+    """A condition; 1 and 0 among numbers."""
+    return isinstance(node, (ast.Compare, ast.BoolOp)) or (
+        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    )
+
+
 def _named(node: ast.AST) -> str:
     if isinstance(node, ast.Call):
-        return f"{_short(ast.unparse(node.func))}()"
-    words = {"Attribute": "dots in names (write `a.b` in backticks)", "Subscript": "brackets", "Lambda": "lambda"}
+        return f"{short(ast.unparse(node.func))}()"
+    if isinstance(node, (ast.BinOp, ast.UnaryOp)):
+        return _OTHERS.get(type(node.op), type(node.op).__name__)
+    words = {
+        "Attribute": "dots in names (write `a.b` in backticks)", "Subscript": "brackets", "Lambda": "lambda",
+        "ListComp": "loops", "GeneratorExp": "loops", "IfExp": "if", "JoinedStr": "texts", "List": "lists", "Tuple": "lists",
+    }  # fmt: skip
     return words.get(type(node).__name__, type(node).__name__)
 
 
-def _short(text: str) -> str:
+_OTHERS: dict[type[ast.AST], str] = {
+    ast.FloorDiv: "//", ast.Mod: "%", ast.MatMult: "@", ast.BitAnd: "& (write and)", ast.BitOr: "| (write or)", ast.BitXor: "^",
+    ast.LShift: "<<", ast.RShift: ">>", ast.Invert: "~ (write not)",
+}  # fmt: skip
+
+
+def short(text: str) -> str:
     """A part of a formula, which is public, without flooding the message."""
     text = " ".join(text.split())
     return repr(text if len(text) <= 40 else f"{text[:37]}...")

@@ -18,13 +18,14 @@ from ..catalogue import from_json
 from ..codebook import Codebook
 from ..errors import InputError
 from ..persistence import decode, encode
+from ..privacy.claim import Release
 from ..privacy.facts import Facts
 from ..privacy.voices import tell
 from ..stats.estimate import Estimate
 from .layout import Layout, open_data
 from .models import Model, model
 
-__all__ = ["Description", "Fit", "restored", "storable", "widened", "widened_fit"]
+__all__ = ["Description", "Fit", "restored", "signed", "storable", "widened", "widened_fit"]
 
 SCHEMA = "eptr-study/1"
 LEFT_OUT = (
@@ -291,6 +292,26 @@ def restored(content: dict[str, Any]) -> Any:
     return decode(content["value"])
 
 
+def signed(result: Any, what: str, unit: str, enforced: str) -> Any:
+    """The same with what was asked on its record, who is protected, and how the rows of one are kept to what was said."""
+
+    def sign(release: Release) -> Release:
+        return replace(release, record=replace(release.record, what=what, unit=unit, enforced=enforced))
+
+    if isinstance(result, Fit):
+        result.estimator.release_ = sign(result.estimator.release_)
+    if isinstance(result, Estimate):
+        return replace(result, release=sign(result.release))
+    if isinstance(result, Description):
+        return Description(
+            {
+                name: {k: signed(e, f"describe {name}: {k}", unit, enforced) for k, e in parts.items()}
+                for name, parts in result.columns.items()
+            }
+        )
+    return result
+
+
 def widened(estimate: Estimate, rows_each: int) -> Estimate:
     """Intervals that allow for any dependence among the rows of one person: sampling variances times ``rows_each``."""
     if rows_each == 1:
@@ -302,6 +323,8 @@ def widened(estimate: Estimate, rows_each: int) -> Estimate:
     numbers["se_sampling"] = sampling * math.sqrt(rows_each)
     for end in ("low", "high"):
         numbers[end] = estimate.value + ratio * (numbers[end] - estimate.value)
+    if estimate.release.strategy in ("table", "histogram"):
+        numbers["low"] = np.maximum(numbers["low"], 0.0)  # counts and shares are not below
     return Estimate(**numbers)
 
 
