@@ -19,7 +19,7 @@ MARKED = re.compile(
 
 def show(title, header, rows, name=None):
     """Print a table; with ``name`` also save results/NAME.csv."""
-    text = [[f"{c:.4g}" if isinstance(c, float) else str(c) for c in row] for row in rows]
+    text = [[_text(cell) for cell in row] for row in rows]
     widths = [max(len(h), *(len(r[i]) for r in text)) for i, h in enumerate(header)]
     print(f"\n{title}")
     print("  ".join(h.rjust(w) for h, w in zip(header, widths, strict=True)))
@@ -32,9 +32,18 @@ def show(title, header, rows, name=None):
         publish()
 
 
+def kept(name, fresh, keys):
+    """Rows of results/NAME.csv with the fresh ones in the places of those with the same first cells, or at the end."""
+    path, told = RESULTS / f"{name}.csv", {}
+    if path.exists():
+        with path.open(newline="") as file:
+            told = {tuple(row[:keys]): row for row in list(csv.reader(file))[1:]}
+    return list((told | {tuple(_text(cell) for cell in row[:keys]): row for row in fresh}).values())
+
+
 def documents():
     """Every Markdown file that may show a table."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def with_tables(text):
@@ -57,6 +66,10 @@ def with_tables(text):
     return MARKED.sub(table, text)
 
 
+def _text(cell):
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
 def _short(cell):
     """A number with two digits, without a leading zero; anything else as it is."""
     try:
@@ -72,7 +85,9 @@ def publish():
         before = path.read_text()
         after = with_tables(before)
         if after != before:
-            path.write_text(after)
+            part = path.with_suffix(".part")  # another command may be reading it
+            part.write_text(after)
+            part.replace(path)
 
 
 def progress(items, label):

@@ -15,6 +15,7 @@ settings.load_profile("eptr")
 
 def lacking():
     """What this machine does not have, and what is therefore not tested."""
+    from . import test_r as r
     from .accounting import postgres
     from .browser import browser
 
@@ -22,6 +23,7 @@ def lacking():
         "Java (Spark)": shutil.which("java") or os.environ.get("JAVA_HOME"),
         "PostgreSQL (ledgers of a team)": postgres.available(),
         "Chromium (reports, the site)": browser(),
+        "R with reticulate": r.available(),
         "EPTR_DATA_HOME (real data)": os.environ.get("EPTR_DATA_HOME"),
     }
     return [what for what, found in needed.items() if not found]

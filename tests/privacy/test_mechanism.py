@@ -6,12 +6,15 @@ import json
 import math
 import pickle
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import ndtri
 
 import eptr
+from eptr.audit.replay import Replay
 from eptr.privacy import mechanism
 from eptr.privacy.adaptive import adaptive_release
 from eptr.privacy.ladder import DEFAULT_SLACK
@@ -218,7 +221,36 @@ def test_adaptive_noise_follows_the_data_and_may_refuse():
     assert silent.value is None
     assert not run(500.0, largest_noise=1e-6).replied
     assert near.cost.failure == pytest.approx(1e-7)
-    assert run(float("nan")).value is None
+    assert len(silent.record.draws) == 1
+    for safety in (math.nan, math.inf, -math.inf):
+        assert not adaptive_release(lambda: 2.0, safety, 1.0, lambda b: 4.0 / b, 1.0, 1e-6).replied
+
+
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_adaptive_draws_cost_what_was_charged(one_sided):
+    """(L/s1)^2 + (alpha(b)/s2)^2 = mu^2 of delta less the failure, b being L and a quantile of the noise below what was drawn."""
+    noise, costs = Replay(0), []
+    book = SimpleNamespace(charge=lambda cost, **told: costs.append((cost, len(noise.calls))))
+    r = adaptive_release(
+        lambda: 2.0, 500.0, 3.0, lambda b: 4.0 / b, 1.0, 1e-6, one_sided=one_sided, ledger=book, random_state=noise
+    )
+    assert costs == [(r.cost, 0)]
+    mu = eptr.gaussian_mu(1.0, 0.9e-6)
+    assert (r.cost.mu, r.cost.failure) == (pytest.approx(mu, rel=1e-12), pytest.approx(1e-7, rel=1e-12))
+    first, second = noise.calls
+    assert (first.values, second.values) == (500.0, 2.0)
+    assert first.scale == pytest.approx(3.0 / (mu * math.sqrt(0.1)), rel=1e-12)
+    bound = first.output - (0.0 if one_sided else 3.0) - first.scale * ndtri(1.0 - 1e-7)
+    assert (3.0 / first.scale) ** 2 + (4.0 / bound / second.scale) ** 2 == pytest.approx(mu**2, rel=1e-9)
+    assert r.noise_scale == second.scale
+
+
+@pytest.mark.parametrize(("name", "value"), [("epsilon", 0.0), ("delta", 1.0), ("lipschitz", -1.0)])
+def test_adaptive_settings_are_checked_before_anything_is_charged(name, value):
+    book = SimpleNamespace(charge=lambda *cost, **told: pytest.fail("charged"))
+    settings = {"epsilon": 1.0, "delta": 1e-6, "lipschitz": 1.0} | {name: value}
+    with pytest.raises(eptr.InputError, match=name):
+        adaptive_release(lambda: 2.0, 500.0, sensitivity=lambda b: 4.0 / b, ledger=book, **settings)
 
 
 def test_adaptive_bound_is_below_the_truth_as_often_as_promised():

@@ -11,6 +11,7 @@ from formulaic import model_matrix
 
 from eptr import Codebook, InputError
 from eptr.codebook import Category, Date, Flag, Number, Text
+from eptr.study.expression import parse
 from eptr.study.formula import design, outcome_of, read_formula
 from eptr.study.interval import Interval
 
@@ -78,7 +79,15 @@ def test_columns_are_those_of_formulaic(text):
         np.testing.assert_allclose(value, theirs[name].to_numpy(dtype=float), rtol=1e-12)
 
 
-def test_names_are_those_of_r_and_statsmodels():
+def test_a_caret_is_a_power_as_in_r():
+    (found, values), (_, same) = columns("I(2 * age^2 - 1)"), columns("I(2 * age ** 2 - 1)")
+    assert found.names == ["I(2 * age ** 2 - 1)"]
+    np.testing.assert_array_equal(values, same)
+    level = Codebook({"age": Number(0, 99), "sign": Category(["^", "v"])})
+    assert parse("sign == '^' and age^2 > 900", level).columns == ("sign", "age")
+
+
+def test_names_are_those_of_statsmodels():
     found, _ = columns("age + I(age**2) + C(sex) + C(region, Treatment('S')) + poly(age, 2) + I( age>=65 )")
     assert found.names == [
         "age", "I(age ** 2)", "C(sex)[T.M]", "C(region, Treatment('S'))[T.N]", "C(region, Treatment('S'))[T.W]",

@@ -110,12 +110,13 @@ class Composition:
 def compose(releases: Iterable[Any]) -> Composition:
     """The joint cost of releases from the same rows: ``compose([r1, r2]).epsilon(delta)``.
 
+    Valid when the *parameters* of the releases were fixed in advance; what is computed may depend on earlier outputs. If
+    the next budget itself depends on what was seen, use a :class:`eptr.Ledger`, which is a privacy filter.
+
     Parameters
     ----------
     releases : iterable of Release, Cost or fitted estimators
-
-    Valid when the *parameters* of the releases were fixed in advance; what is computed may depend on earlier outputs. If
-    the next budget itself depends on what was seen, use a :class:`eptr.Ledger`, which is a privacy filter.
+        From the same rows, with the same neighbours.
 
     Examples
     --------

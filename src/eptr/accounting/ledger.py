@@ -46,13 +46,13 @@ class Reservation:
 class Ledger:
     """Budgets of named datasets, and everything that was released from them.
 
+    A ledger copies and pickles by its URL: it survives ``clone``, threads and processes.
+
     Parameters
     ----------
     url : str
         ``"sqlite:///budget.db"``, ``"postgresql:///?service=study"``; ``"...#study"`` also names the dataset to charge. A
         password in it is refused: use a service file, a password file or the environment.
-
-    A ledger copies and pickles by its URL: it survives ``clone``, threads and processes.
 
     Examples
     --------

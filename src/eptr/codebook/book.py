@@ -44,6 +44,7 @@ class Codebook:
     Parameters
     ----------
     columns : dict of Number, Category, Flag, Date or Text, by name
+        Every column that an analysis may use.
     na_values : list
         Values that mean "missing" in every column, such as "?" or -9.
 

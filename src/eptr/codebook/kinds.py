@@ -72,6 +72,7 @@ class Number(Kind):
         From what is known before seeing the data. ``Number("private")`` buys a range once, when it is first needed, for
         ``price`` of the study's budget.
     unit : str
+        For people who read the codebook.
     integer : bool
         Whole numbers: quantiles are, then, and ``C(column)`` has a level for each.
     price : float
@@ -108,6 +109,7 @@ class Number(Kind):
 
     @property
     def range(self) -> tuple[float, float]:
+        """Its ends."""
         if self.private:
             raise BoundError("this range is private: a study buys it when it is first needed.")
         return float(self.low), float(self.high)
@@ -174,6 +176,7 @@ class Date(Kind):
 
     @property
     def range(self) -> tuple[float, float]:
+        """Its ends, as days since 1970-01-01."""
         return day_of(self.low), day_of(self.high)
 
     def read(self, column: Any, na: tuple[Any, ...]) -> Array:
@@ -200,6 +203,7 @@ class Category(Kind):
     Parameters
     ----------
     levels : list of text or numbers
+        All that may occur, from the questionnaire and not from the rows.
     missing, other : {"drop", "level"}
         What a missing value, or a level that is not declared, becomes: a row of no weight, or a level of its own. Never the
         reference.

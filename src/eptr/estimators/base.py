@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..accounting.account import Account, open_account
 from ..accounting.budget import Budget
+from ..docstrings import described
 from ..errors import (
     BoundError,
     InputError,
@@ -90,6 +91,11 @@ class PrivateEstimator(_Declared):
     _selector: ClassVar[str] = "strategy"
     _target: ClassVar[Target] = "numbers"
     _fitted: ClassVar[type[Fitted]] = Fitted
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "Parameters" in (cls.__doc__ or ""):
+            described(cls)
 
     def fit(self, X: Any, y: Any = None, **unsupported: Any) -> Self:
         """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table.

@@ -85,6 +85,8 @@ def squares(x: Any, axis: int) -> Any:
     if axis == 0 and x.shape[1] == 1:  # a single column would be added in another order
         x = np.repeat(x, 2, axis=1)
         return np.einsum("ij,ij->j", x, x)[:1]
+    if axis == 1 and x.strides[0] <= x.strides[1]:  # rows that lie side by side, even if there is only one
+        return squares(x.T, 0)
     return np.einsum("ij,ij->i" if axis == 1 else "ij,ij->j", x, x)
 
 

@@ -10,17 +10,17 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from ..docstrings import described
 from ..errors import BoundError, InputError
 from ..privacy.spending import Portion
-from ..rows.engine import Engine, RowFunction, Rows
-from ..rows.namespace import on_host
+from ..rows.engine import Rows
 from ..rows.task import Task
 from .curve import calibration, roc_auc
 from .estimate import Estimate
 from .mean import mean_weights, means, pooled
 from .moments import moments
 from .question import Question, Shared, column_bounds
-from .scored import Scored, Told
+from .scored import Losses, Scored, Told
 
 __all__ = ["SCORES", "score"]
 
@@ -32,6 +32,7 @@ MIDDLE = 0.1
 _DRAWS = 2000
 
 
+@described
 def score(
     model: Any,
     X: Any,
@@ -57,8 +58,6 @@ def score(
         .99), "neg_brier_score", "roc_auc", or "calibration": the share of positive rows where the model says 0-10 %, ...
     y_range : (low, high)
         Public; y and predictions beyond it are moved to it. Wide ones do no harm.
-    epsilon, delta, level, neighbours, rows_per_person, invalid, ledger, random_state
-        As in :func:`eptr.stats.mean`.
     """
     if scoring not in SCORES:
         raise InputError(f"scoring must be one of {sorted(SCORES)}, got {scoring!r}.")
@@ -96,31 +95,11 @@ def _range(y_range: Any, scoring: str) -> tuple[float, float]:
     return pair[0], pair[1]
 
 
-class _Losses:
-    """Rows of which a statistic sees the loss alone: a function of one row and a public model. proof: losses"""
-
-    n_features = 1
-
-    def __init__(self, rows: Engine, loss: Callable[[Array, Array], Array]) -> None:
-        self.rows, self.loss, self.n = rows, loss, rows.n
-
-    def check(self) -> None:
-        self.rows.check()
-
-    def sum(self, fn: RowFunction) -> tuple[Array, ...]:
-        loss = self.loss  # which goes to the rows; these do not
-
-        def of_loss(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
-            return fn(np.asarray(loss(x, y), dtype=float)[:, None], y, keep)
-
-        return self.rows.sum(on_host(of_loss))
-
-
 def _mean_loss(asked: Scored, loss: Callable[[Array, Array], Array], most: float, *, wide: bool) -> Estimate:
-    """Minus the mean of losses in [0, most]; ``wide``: where most of them lie is found first."""
+    """Minus the mean of losses in [0, most]; ``wide``: where most of them lie is found first. proof: losses"""
     ask = means if wide else _direct
     value, sampling, privacy, noise = ask(
-        _Losses(asked.rows, loss), np.array([[0.0, most]]), asked.spending, counted=asked.question.drop
+        Losses(asked.rows, loss), np.array([[0.0, most]]), asked.spending, counted=asked.question.drop
     )
     return asked.single(-value, sampling, privacy, noise)
 
@@ -146,7 +125,7 @@ def _accuracy(asked: Scored) -> Estimate:
     def wrong(x: Array, y: Array) -> Array:
         return np.asarray(told.said(x, "predict") != classes[np.maximum(y, 0)], dtype=float)
 
-    answer = _direct(_Losses(asked.rows, wrong), np.array([[0.0, 1.0]]), asked.spending, counted=asked.question.drop)
+    answer = _direct(Losses(asked.rows, wrong), np.array([[0.0, 1.0]]), asked.spending, counted=asked.question.drop)
     return asked.single(1.0 - answer[0], *answer[1:])
 
 
@@ -177,7 +156,7 @@ def _r_squared(asked: Scored) -> Estimate:
     told, (low, high), spending = asked.told, asked.told.y_range, asked.spending
 
     def mean(loss: Callable[[Array, Array], Array], ends: tuple[float, float], share: float) -> list[float]:
-        found = means(_Losses(asked.rows, loss), np.array([ends]), spending.within(share), counted=asked.question.drop)
+        found = means(Losses(asked.rows, loss), np.array([ends]), spending.within(share), counted=asked.question.drop)
         return [float(np.ravel(v)[0]) for v in found]
 
     most, share = (high - low) ** 2, 0.5 - 0.5 * MIDDLE

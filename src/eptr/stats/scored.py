@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..privacy.spending import Spending
-from ..rows.engine import Engine
+from ..rows.engine import Engine, RowFunction
+from ..rows.namespace import on_host
 from .estimate import Estimate
 from .question import Question
 
-__all__ = ["Scored", "Told"]
+__all__ = ["Losses", "Scored", "Told"]
 
 Array = NDArray[np.float64]
 
@@ -76,6 +78,26 @@ class Scored:
     def single(self, value: Any, sampling: Any, privacy: Any, noise: float, **ends: Any) -> Estimate:
         value, sampling, privacy = (float(np.ravel(v)[0]) for v in (value, sampling, privacy))
         return self.question.answer(self.spending, value, sampling, privacy, (), noise_scale=noise, **ends)
+
+
+class Losses:
+    """Rows of which a statistic sees the loss alone: a function of one row and a public model. see score.md"""
+
+    n_features = 1
+
+    def __init__(self, rows: Engine, loss: Callable[[Array, Array], Array]) -> None:
+        self.rows, self.loss, self.n = rows, loss, rows.n
+
+    def check(self) -> None:
+        self.rows.check()
+
+    def sum(self, fn: RowFunction) -> tuple[Array, ...]:
+        loss = self.loss  # which goes to the rows; these do not
+
+        def of_loss(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+            return fn(np.asarray(loss(x, y), dtype=float)[:, None], y, keep)
+
+        return self.rows.sum(on_host(of_loss))
 
 
 def _frame(x: Array, names: Any) -> Any:

@@ -1,6 +1,6 @@
 """Expressions of columns that a formula may hold: parsed by us, admitted from a list, never evaluated as Python.
 
-    number: a column, a constant, + - * / **, log, log2, log10, log1p, sqrt, exp, abs
+    number: a column, a constant, + - * / ** (or ^, as in R), log, log2, log10, log1p, sqrt, exp, abs
     truth:  number < number (and <= > >= == !=), column == "level", column in ["a", "b"], and, or, not
 
 Values are computed row by row; ranges follow from those of the columns.
@@ -30,6 +30,7 @@ __all__ = ["FUNCTIONS", "Expression", "parse", "short", "syntax", "unquote"]
 
 Array = NDArray[np.float64]
 MOST_TEXT = 2_000
+_CARET = re.compile(r"""("[^"]*"|'[^']*')|\^""")  # R's power, outside of levels
 # Texts as they are, names in backticks, and other names.
 _NAMES = re.compile(r"""'[^']*'|"[^"]*"|`([^`]*)`|([^\W\d]\w*)""")
 _COMPARE = {
@@ -90,11 +91,11 @@ def parse(text: str, book: Codebook) -> Expression:
 
 
 def syntax(text: str) -> ast.expr:
-    """Python's reading of a text, which is data here."""
+    """Python's reading of a text, which is data here; R's ^ is a power, and binds as one."""
     if len(text) > MOST_TEXT:
         raise InputError(f"a formula must not be longer than {MOST_TEXT} characters.")
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return ast.parse(_CARET.sub(lambda found: found[1] or "**", text.strip()), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InputError(
             f"{short(text)} is not an expression; check parentheses and operators, and put odd names into `backticks`."
@@ -149,7 +150,7 @@ class _Reader:
             inner, evaluate = self._number(node.args[0])
             return ranged(inner), lambda read: mapped(evaluate(read))
         raise InputError(
-            f"the formula may hold columns, numbers, + - * / **, comparisons and {', '.join(FUNCTIONS)}, and no {_named(node)}."
+            f"the formula may hold columns, numbers, + - * / ** ^, comparisons and {', '.join(FUNCTIONS)}, and no {_named(node)}."
         )
 
     def _power(self, node: ast.BinOp) -> tuple[Interval, Callable[[Any], Any]]:
@@ -296,7 +297,7 @@ def _named(node: ast.AST) -> str:
 
 
 _OTHERS: dict[type[ast.AST], str] = {
-    ast.FloorDiv: "//", ast.Mod: "%", ast.MatMult: "@", ast.BitAnd: "& (write and)", ast.BitOr: "| (write or)", ast.BitXor: "^",
+    ast.FloorDiv: "//", ast.Mod: "%", ast.MatMult: "@", ast.BitAnd: "& (write and)", ast.BitOr: "| (write or)",
     ast.LShift: "<<", ast.RShift: ">>", ast.Invert: "~ (write not)",
 }  # fmt: skip
 

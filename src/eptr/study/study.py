@@ -52,10 +52,14 @@ class Spend(TypedDict, total=False):
 class Study:
     """One dataset, one codebook, one budget.
 
+    Rows with a missing or undeclared value where an analysis needs one are dropped, inside the guarantee.
+
     Parameters
     ----------
     data : data frame, dict of columns, path of a CSV (.gz) or Parquet file, or what Arrow, Dask or Spark have
+        The rows.
     book : Codebook
+        What is public about its columns.
     epsilon, delta : float
         The total, for all analyses together.
     ledger : str or eptr.Ledger, optional
@@ -68,12 +72,11 @@ class Study:
     rows_each : int
         Rows of one person; without ``person`` a claim that is trusted.
     neighbours : {"replace-one", "zero-out"}
+        What must stay hidden: that a row (or all of a person's) is replaced by any other, or that it is dropped.
     analyses : int
         An analysis that names neither ``share`` nor ``epsilon`` takes this part of the budget.
     random_state : None or seed
         A seed makes the study reproducible and **not private**.
-
-    Rows with a missing or undeclared value where an analysis needs one are dropped, inside the guarantee.
 
     Examples
     --------

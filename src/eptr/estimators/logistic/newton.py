@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...privacy.contribution import Ball
 from ..descent import CURVATURE_DOUBT, CURVATURE_FINE, FIRST, Descent, Schedule, Solution, levels, schedule
-from ..gradient import ROW_BITS, Bands, Curvature, Level, Spread, round_public
+from ..gradient import Bands, Curvature, Level, Spread
 from ..whitening import repaired
 from .likelihood import Classes
 
@@ -22,12 +22,8 @@ Array = NDArray[np.float64]
 ROOM = 0.007  # bands are worth their price if fewer rows than this share lie beyond them
 STEP_CLIP, STEEPEST = 2.0, 2.0  # steps are cut at this multiple of sqrt(p), and no shorter than one over this
 LEVEL_SHARE = 0.1  # of a step, to the mean residual
-ROUGH_CLIP, ROUGH_RATE = (
-    (0.7, 2.0),
-    0.2,
-)  # where noise rules: cut between these, at this over the root of the rows beyond bands
-ROUGH_STEPS, ROUGH_GROWTH = 8, 1.3
-WITHIN_SHARE, WITHIN_STEPS, WITHIN_CLIP = 0.12, 6, 1.2  # the last in lengths of a row of the rarest class
+# Where noise rules: steps among all columns, before those among some; their share; how both grow; what is spent along lines.
+ARRIVING, ARRIVING_SHARE, LATER, GROWTH, WITHIN_SHARE = 5, 0.45, 8, 1.3, 0.12
 CURVATURE_SHARE, LEVERAGE = 0.02, 3.0  # of each of two curvatures; least multiple of p at which one row's is cut
 ARRIVED = 0.1  # of the way from the start, at most, may be left for the last step; or what its noise allows
 LEAST = 0.1  # eigenvalue of the curvature, where rows and noise allow that much
@@ -53,34 +49,38 @@ class Newton(Descent):
             return np.zeros(self.p)
         constant = np.zeros(len(self.whitening.matrix))
         constant[-1] = 1.0 / self.constant
-        self.direction = np.linalg.lstsq(self.whitening.matrix, constant)[0]
+        self.direction = np.linalg.lstsq(self.whitening.matrix, constant, rcond=None)[0]
         return np.outer(self.likelihood.start, self.direction).ravel()
 
     def theta(self, phi: Array) -> Array:
-        mixed = self.whitening.matrix @ phi.reshape(self.columns, -1).T @ self.likelihood.mix
+        mixed = self.whitening.matrix @ self.matrix(phi).T @ self.likelihood.mix
         return np.asarray(mixed[:, 0] if self.columns == 1 else mixed)
+
+    def matrix(self, phi: Array) -> Array:
+        """A row for each of the mixture."""
+        return phi.reshape(self.columns, -1)
 
     def inside(self, phi: Array) -> Array:
         """No further from the start than where log odds differ by FARTHEST from row to row."""
-        away = (phi - self.start).reshape(self.columns, -1).T @ self.likelihood.mix
+        away = self.matrix(phi - self.start).T @ self.likelihood.mix
         factor = min(1.0, FARTHEST / max(float(np.linalg.norm(away)), 1e-300))
         self.touched |= factor < 1.0
         return self.start + factor * (phi - self.start)
 
-    def climb(self, phi: Array, clip: float, *, level: bool) -> tuple[Array, list[float]]:
-        """Clipped steps: where they end, and the noise of each.
+    def climb(self, phi: Array, clip: float, steps: tuple[float, ...], *, level: bool) -> tuple[Array, list[float]]:
+        """Clipped steps with such shares: where they end, and the noise of each.
 
         ``level``: the mean residual is released apart. It is short, and cutting it would take the intercept away from a
         rare class.
         """
         cut, mean, noise = Bands((clip,)), Level(self.longest), []
         apart = LEVEL_SHARE if level and self.constant is not None else 0.0
-        for share in self.plan.steps:
+        for share in steps:
             total, *middle = self.at(phi).sums(self.rows, cut, *([mean] if apart else []))
             most = share * (1.0 - apart)
             noise.append(self.spending.scale(Ball(clip), most) / self.n)
             released = self.spending.noisy(total[0], Ball(clip), most) / self.n  # proof: step
-            step = self.length * released.reshape(self.columns, -1)
+            step = self.length * self.matrix(released)
             if apart:
                 found = self.spending.noisy(middle[0], Ball(mean.radius), share * apart) / self.n  # proof: level
                 u = self.direction / float(np.linalg.norm(self.direction))
@@ -100,28 +100,10 @@ class Newton(Descent):
         apart = np.linalg.norm(mix[:, :, None] - mix[:, None, :], axis=0)
         return float(np.max(np.abs(mix) if self.columns == 1 else apart)) * (1.0 + 1e-12)
 
-    def rough(self) -> Solution:  # type: ignore[override]
-        """Too few rows for bands: steps cut short find directions, and steps within them how far to go. proof: within"""
-        few = self.plan.outside / self.n
-        clip = min(max(ROUGH_RATE / math.sqrt(few), ROUGH_CLIP[0]), ROUGH_CLIP[1]) * math.sqrt(self.p)
-        phi, noise = self.climb(self.start, clip, level=False)
-        found = phi.reshape(self.columns, -1)
-        lines = found if self.constant is None else np.vstack([found, self.direction])
-        basis = np.linalg.qr(lines.T)[0]
-        bits = ROW_BITS - math.ceil(math.log2(len(self.whitening.matrix) + 1))
-        narrow = replace(self.whitening, matrix=round_public(self.whitening.matrix @ basis, bits))
-        plan = replace(self.plan, steps=(1.0 / WITHIN_STEPS,) * WITHIN_STEPS)
-        arguments = self.rows, self.x_bound, self.constant, narrow, self.spending.within(WITHIN_SHARE), plan
-        inner = Newton(self.likelihood, *arguments, self.largest)
-        wide = max(STEP_CLIP, WITHIN_CLIP * self.likelihood.rarest) * math.sqrt(inner.p)
-        ahead, _ = inner.climb((found @ basis).ravel(), wide, level=True)
-        self.touched |= inner.touched
-        return replace(self.doubt(phi, noise, clip), phi=(ahead.reshape(self.columns, -1) @ basis.T).ravel())
-
-    def smooth(self) -> Solution:
+    def solve(self) -> Solution:
         """Steps, then two of Newton's in bands with the curvature at both points. proof: passes"""
         plan, bend = self.plan, Curvature(self.plan.leverage)
-        phi, _ = self.climb(self.start, STEP_CLIP * math.sqrt(self.p), level=True)
+        phi, _ = self.climb(self.start, STEP_CLIP * math.sqrt(self.p), plan.steps, level=True)
         tail, (total,) = self.tail(phi, bend)
         here = self.curvature(bend, total, plan.curvature)
         bands = Bands(levels(tail, plan.outside, self.n))
@@ -156,21 +138,6 @@ class Newton(Descent):
         low = max(LEAST * self.whitening.weakest, min(doubt, 0.5 * mean))
         return repaired(mean * np.eye(p) + (1.0 - rho) * centred, low, 3.0 * max(self.steepest, 1.0))
 
-    def doubt(self, phi: Array, scales: list[float], clip: float) -> Solution:
-        """What clipped steps leave behind of the noise of each of them, and of the sample. proof: curvature"""
-        spread, bend = Spread(clip), Curvature(self.plan.leverage, clip)
-        total, inside = self.at(phi).sums(self.rows, spread, bend)
-        curvature = self.curvature(bend, inside, self.plan.curvature)
-        moment = self.outer(spread, total) / self.n  # proof: spread
-        inverse, left = np.linalg.inv(curvature), np.eye(self.p) - self.length * curvature
-        variance, fading = np.zeros_like(left), np.eye(self.p)
-        for scale in reversed(scales):
-            variance = variance + (self.length * scale) ** 2 * (fading @ fading.T)
-            fading = fading @ left
-        sampling = inverse @ moment @ inverse.T / self.n
-        noise = math.sqrt(float(np.trace(variance)) / self.p)
-        return Solution(phi, sampling + variance, noise, 1.0, False, sampling)
-
 
 def course(n: int, p: int, mu: float, share: float) -> Schedule:
     """What to spend on what, for p numbers in all: as in least squares, with a curvature at both passes. proof: composition"""
@@ -181,7 +148,8 @@ def course(n: int, p: int, mu: float, share: float) -> Schedule:
     if plan.banded:
         final = share - math.fsum(plan.steps) - plan.norms - plan.spread - 2.0 * CURVATURE_SHARE
         return replace(plan, passes=(FIRST * final, (1.0 - FIRST) * final))
-    weights = ROUGH_GROWTH ** np.arange(ROUGH_STEPS)
     rest = share - plan.spread - CURVATURE_SHARE - WITHIN_SHARE
-    steps = tuple(map(float, rest * weights / np.sum(weights)))
+    weights = GROWTH ** np.arange(LATER)
+    later = rest * (1.0 - ARRIVING_SHARE) * weights / np.sum(weights)
+    steps = (rest * ARRIVING_SHARE / ARRIVING,) * ARRIVING + tuple(map(float, later))
     return replace(plan, steps=steps, norms=0.0, passes=(0.0, 0.0))

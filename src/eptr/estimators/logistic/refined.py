@@ -38,6 +38,7 @@ from ..whitening import isotropic, whiten
 from .likelihood import likelihood
 from .newton import Newton, course
 from .problem import LogisticFitted, LogisticProblem
+from .rough import Rough
 
 __all__ = ["Refined"]
 
@@ -161,8 +162,9 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, *, count: bool
 
     model = likelihood(shares)
     largest = math.sqrt(n / whitening.smallest) * public.radius * math.sqrt(2.0) * float(np.linalg.norm(model.mix, 2))
-    newton = Newton(model, rows, public.x_bound, public.constant, whitening, spending, plan, largest)
-    solution = newton.smooth() if plan.banded else newton.rough()
+    way = Newton if plan.banded else Rough
+    newton = way(model, rows, public.x_bound, public.constant, whitening, spending, plan, largest)
+    solution = newton.solve()
     solution = replace(solution, phi=newton.inside(solution.phi))
     mix = model.mix[:, 0] if classes == 2 else model.mix[:, 1:] - model.mix[:, :1]
     unknown = (whitening.known(plan.moves, n) < KNOWN)[None, :] | (few[1:] | few[0])[:, None] | newton.touched

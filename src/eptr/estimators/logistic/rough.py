@@ -1,0 +1,116 @@
+"""Where noise rules: steps among all columns, then among those that stand out, then along what was found.  Proof: rough.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...privacy.contribution import Ball
+from ...privacy.spending import Portion
+from ..descent import Solution
+from ..gradient import ROW_BITS, Bands, Curvature, Spread, round_public
+from .newton import ARRIVING, LEVERAGE, STEP_CLIP, WITHIN_SHARE, Newton
+
+__all__ = ["Rough"]
+
+Array = NDArray[np.float64]
+
+# By trial on simulated data alone; benchmarks/logistic.py measures what they give. Shares are of mu^2.
+CLIP, RATE = (0.7, 2.0), 0.2  # cut between these multiples of sqrt(p), at this over the root of the rows beyond bands
+FADING = 0.5  # curvature by which a step is taken to undo the noise of earlier ones
+WITHIN, BEND = (0.35, 0.65), 0.1  # of what is spent along the lines found: on each step, and of that on its curvature
+WITHIN_CLIP = 2.0  # there, in lengths of a row of the rarest class
+
+
+class Rough(Newton):
+    """Too few rows for bands."""
+
+    def solve(self) -> Solution:
+        """Steps cut short find coordinates and a direction; Newton's along that direction say how far to go. proof: within"""
+        first, then = self.plan.steps[:ARRIVING], self.plan.steps[ARRIVING:]
+        phi, noise = self.climb(self.start, self.short(), first, level=False)
+        basis = self.standing_out(self.matrix(phi), noise, sum(first) / sum(then))
+        some = self.along(basis, self.spending)
+        found, more = some.climb((self.matrix(phi) @ basis).ravel(), some.short(), then, level=False)
+        phi = (some.matrix(found) @ basis.T).ravel()
+        lines = self.spanned(self.matrix(phi))
+        last = self.along(lines, self.spending.within(WITHIN_SHARE))
+        found = last.settle((self.matrix(phi) @ lines).ravel())
+        self.touched |= some.touched or last.touched
+        path = [(scale, np.eye(len(basis))) for scale in noise] + [(scale, basis @ basis.T) for scale in more]
+        return replace(self.doubt(phi, path), phi=(last.matrix(found) @ lines.T).ravel())
+
+    def short(self) -> float:
+        """Where gradients are cut: the shorter the fewer rows there are for each number."""
+        few = self.plan.outside / self.n
+        return min(max(RATE / math.sqrt(few), CLIP[0]), CLIP[1]) * math.sqrt(self.p)
+
+    def along(self, basis: Array, spending: Portion) -> Rough:
+        """The same model in few directions; rows are seen through them, so their gradients are shorter."""
+        bits = ROW_BITS - math.ceil(math.log2(len(basis) + 1))
+        seen = replace(self.whitening, matrix=round_public(self.whitening.matrix @ basis, bits))
+        outside = self.plan.outside * math.sqrt(basis.shape[1] / len(basis))
+        plan = replace(self.plan, outside=outside)
+        return Rough(self.likelihood, self.rows, self.x_bound, self.constant, seen, spending, plan, self.largest)
+
+    def spanned(self, *vectors: Array) -> Array:
+        """An orthonormal basis of such rows and the constant."""
+        constant = [] if self.constant is None else [self.direction]
+        return np.asarray(np.linalg.qr(np.vstack([*constant, *vectors]).T)[0])
+
+    def standing_out(self, found: Array, noise: list[float], ratio: float) -> Array:
+        """A basis of the coordinates worth more steps, what was found in the others, and the constant. proof: within
+
+        k of p coordinates have gradients sqrt(k/p) as long. Left alone, one costs its noise or what it is beyond that.
+        """
+        fade = (1.0 - FADING * self.length) ** 2
+        each = self.length**2 * sum(scale**2 * fade**age for age, scale in enumerate(reversed(noise)))
+        slopes, p = found, found.shape[1]
+        if self.constant is not None:
+            u = self.direction / float(np.linalg.norm(self.direction))
+            slopes = found - np.outer(found @ u, u)
+        sizes = np.mean(slopes**2, axis=0)
+        order = np.argsort(-sizes)
+        alone = np.minimum(each, np.maximum(sizes[order] - each, 0.0))
+        left = np.append(np.cumsum(alone[::-1])[::-1], 0.0)
+        count = np.arange(p + 1)
+        again = each * ratio * (count + 1.0 + len(found)) / p
+        k = int(np.argmin(left + count / (1.0 / each + 1.0 / again)))
+        if k + 1 + len(found) >= p:
+            return np.eye(p)
+        others = slopes.copy()
+        others[:, order[:k]] = 0.0
+        return self.spanned(np.eye(p)[order[:k]], others)
+
+    def settle(self, phi: Array) -> Array:
+        """Newton's steps, averaged by what was spent on each. proof: within"""
+        clip = max(STEP_CLIP, WITHIN_CLIP * self.likelihood.rarest) * math.sqrt(self.p)
+        cut, bend, ends = Bands((clip,)), Curvature(LEVERAGE * self.p), []
+        for share in WITHIN:
+            total, bent = self.at(phi).sums(self.rows, cut, bend)
+            curvature = self.curvature(bend, bent, BEND * share)  # proof: curvature
+            released = self.spending.noisy(total[0], Ball(clip), (1.0 - BEND) * share) / self.n  # proof: step
+            phi = self.inside(phi + np.linalg.solve(curvature, released))
+            ends.append(phi)
+        return np.asarray(np.average(ends, axis=0, weights=WITHIN))
+
+    def doubt(self, phi: Array, path: list[tuple[float, Array]]) -> Solution:
+        """What clipped steps leave behind of the noise of each of them, and of the sample. proof: curvature
+
+        ``path``: the noise of each step, and the directions it went in.
+        """
+        spread, bend = Spread(self.short()), Curvature(self.plan.leverage, self.short())
+        total, inside = self.at(phi).sums(self.rows, spread, bend)
+        curvature = self.curvature(bend, inside, self.plan.curvature)
+        moment = self.outer(spread, total) / self.n  # proof: spread
+        inverse, whole = np.linalg.inv(curvature), np.eye(self.columns)
+        variance: Array = np.zeros_like(curvature)
+        for scale, directions in path:
+            within = np.kron(whole, directions)
+            kept = np.eye(self.p) - self.length * within @ curvature
+            variance = kept @ variance @ kept.T + (self.length * scale) ** 2 * within
+        covariance = inverse @ moment @ inverse.T / self.n + variance
+        return Solution(phi, covariance, math.sqrt(float(np.trace(variance)) / self.p), 1.0, False)
