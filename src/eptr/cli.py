@@ -179,6 +179,7 @@ def fit(
         to.write_text(found.to_json() + "\n")
         page.write_text(fit_page(found, study.data.n), encoding="utf-8")
         if lines := found.lines():
+            print(f"{found.method}: {found.formula}{found.compared}")
             print_table(lines)
         else:
             print(found)

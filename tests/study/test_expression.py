@@ -60,6 +60,7 @@ def test_values_beyond_a_range_are_moved_to_its_edge_inside_expressions():
         ("region not in ['N', '(missing)']", lambda r: ~r["region"].isin(["N", "(missing)"])),
         ("20 < age <= 40", lambda r: (r["age"] > 20) & (r["age"] <= 40)),
         ("log(wage) > 5", lambda r: np.log(r["wage"]) > 5),
+        ("member and not age > 30", lambda r: (r["member"] == 1) & (r["age"] <= 30)),
     ],
 )
 def test_conditions(text, holds):
@@ -97,6 +98,14 @@ def test_a_name_is_the_column_of_that_name_and_no_other(text, columns):
     """Python reads two of these as one, and our placeholders are names, too."""
     book = Codebook(dict.fromkeys(("a.b", "_quoted0_", "ﬁ", "fi", "µ"), Number(1, 2)))
     assert parse(text, book).columns == columns
+
+
+def test_dates_are_compared_with_days():
+    read = {"born": np.array([-7305.0, 0.0, 7305.0])}  # 1950-01-01, 1970-01-01, 1990-01-01
+    assert parse("born >= '1970-01-01'", BOOK).values(read).tolist() == [0.0, 1.0, 1.0]
+    assert parse("'1950-01-01' < born <= '1990-01-01'", BOOK).values(read).tolist() == [0.0, 1.0, 1.0]
+    with pytest.raises(InputError, match="must be numbers"):
+        parse("born >= 'yesterday'", BOOK)
 
 
 def test_quotation_marks_keep_backticks():

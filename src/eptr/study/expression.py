@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codebook import Category, Codebook
+from ..codebook import Category, Codebook, Date, Flag
+from ..codebook.kinds import day_of
 from ..errors import InputError
 from ..rows.ingest import label
 from .interval import Interval
@@ -185,6 +186,8 @@ class _Reader:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             inner = self._truth(node.operand)
             return lambda read: 1.0 - inner(read)
+        if isinstance(node, ast.Name) and isinstance(self.book.columns.get(self._called(node)), Flag):
+            return self._column(node.id)[1]
         if not isinstance(node, ast.Compare):
             raise InputError("a condition compares columns, such as age >= 65 or sex == 'F', joined by and, or, not.")
         sides = [node.left, *node.comparators]
@@ -201,7 +204,7 @@ class _Reader:
                 "a condition may use < <= > >= == != between numbers, and == != in between a column and levels."
             )
         compare = _COMPARE[type(op)]
-        (_, one), (_, two) = self._number(left), self._number(right)
+        (_, one), (_, two) = self._number(self._day(left, right)), self._number(self._day(right, left))
 
         def compared(read: Any) -> Any:
             a, b = one(read), two(read)
@@ -209,9 +212,19 @@ class _Reader:
 
         return compared
 
+    def _called(self, node: ast.expr) -> str:
+        return self.aliases.get(node.id, node.id) if isinstance(node, ast.Name) else ""
+
+    def _day(self, node: ast.expr, other: ast.expr) -> ast.expr:
+        """A day in quotation marks beside a column of dates, as its number."""
+        if isinstance(node, ast.Constant) and isinstance(self.book.columns.get(self._called(other)), Date):
+            day = day_of(node.value)
+            return ast.Constant(day) if math.isfinite(day) else node
+        return node
+
     def _of_levels(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Callable[[Any], Any] | None:
         """A column of categories and levels of it."""
-        name = self.aliases.get(left.id, left.id) if isinstance(left, ast.Name) else ""
+        name = self._called(left)
         kind = self.book.columns.get(name)
         if not isinstance(kind, Category):
             return None
@@ -284,7 +297,7 @@ def _named(node: ast.AST) -> str:
 
 
 _OTHERS: dict[type[ast.AST], str] = {
-    ast.FloorDiv: "//", ast.Mod: "%", ast.MatMult: "@", ast.BitAnd: "& (write and)", ast.BitOr: "| (write or)", ast.BitXor: "^",
+    ast.FloorDiv: "//", ast.Mod: "%", ast.MatMult: "@", ast.BitAnd: "& (write and)", ast.BitOr: "| (write or)",
     ast.LShift: "<<", ast.RShift: ">>", ast.Invert: "~ (write not)",
 }  # fmt: skip
 

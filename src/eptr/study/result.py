@@ -195,6 +195,14 @@ class Fit:
         ]
         return [["term", "estimate", "std. error", "p", "2.5 %", "97.5 %"], *body]
 
+    @property
+    def compared(self) -> str:
+        """Of a classifier: whose log odds the coefficients are."""
+        if self.method != "logit":
+            return ""
+        first, *others = self.estimator.classes_.tolist()
+        return f", log odds of {' and of '.join(map(str, others))} against {first}"
+
     def __str__(self) -> str:
         if self.method == "smooth":  # its terms have no single coefficient
             return f"{self.method}: {self.formula}\n{self.summary()}"
@@ -216,7 +224,7 @@ class Fit:
             told.append(LEFT_OUT)
         return "\n".join(
             [
-                f"{self.method}: {self.formula}",
+                f"{self.method}: {self.formula}{self.compared}",
                 *told,
                 f"({release.epsilon:.3g}, {release.delta:g})-differentially private.{note}",
             ]
@@ -228,7 +236,8 @@ class Fit:
         rows = self.lines() or self.summary().table()
         body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line) + "</tr>" for line in rows[1:])
         head = "".join(f"<th>{escape(c)}</th>" for c in rows[0])
-        return f"<table><caption>{escape(self.method)}: {escape(self.formula)}</caption><tr>{head}</tr>{body}</table>"
+        caption = f"{self.method}: {self.formula}{self.compared}"
+        return f"<table><caption>{escape(caption)}</caption><tr>{head}</tr>{body}</table>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -28,7 +28,7 @@ from .expression import Expression, parse
 from .forecast import Forecast, forecast
 from .journal import Journal
 from .layout import KEPT, Labelled, Layout, open_data
-from .models import model
+from .models import is_flag, model
 from .people import bounded, enforced
 from .publication import Publication
 from .result import Description, Fit, restored, signed, storable, widened, widened_fit
@@ -210,7 +210,7 @@ class Study:
     def histogram(self, column: str, bins: Any = 10, *, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
         """Counts in bins: edges, or a number of equal bins on the declared range."""
         (expression,) = self._expressions([column])
-        if isinstance(bins, int):
+        if not hasattr(bins, "__iter__"):
             ends = expression.range
             edges = np.linspace(ends.low, ends.high, whole_number("bins", bins) + 1).tolist()
         else:
@@ -222,6 +222,8 @@ class Study:
 
     def table(self, *columns: str, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
         """Counts of all combinations of levels."""
+        if not columns:
+            raise InputError("table needs a column, or up to four: study.table('sex', 'region').")
         axes = {name: levels_of(name, self.book) for name in columns}
         return self._ask(
             "table", {"columns": list(columns), "level": level}, spend, lambda paid: table(paid, axes, level)
@@ -348,7 +350,7 @@ class Study:
 
     def _condition(self, where: Any) -> Expression:
         found = parse(where, self.book) if isinstance(where, str) else None
-        if found is None or not found.truth:
+        if found is None or not (found.truth or is_flag(found, self.book)):
             raise InputError("where must be a condition such as \"age >= 65 and sex == 'F'\".")
         return found
 
