@@ -15,8 +15,8 @@ import numpy as np
 
 from eptr import rivals, stats
 
-from .accuracy import _quiet
-from .tables import kept, progress, show
+from .accuracy import _quiet, parallel
+from .tables import kept, show
 
 N, EPSILON, DECILES = 1000, 1.0, np.arange(1, 10) / 10
 # Name, simulator, public bounds, and a step if values are known to be multiples of it.
@@ -63,42 +63,44 @@ def misclassified(x, found):
     return float(np.maximum(0.0, np.maximum(below - wanted, wanted - until)).mean())
 
 
-def compare(name, relation, count):
-    """One row of the table: every method on the same rows."""
+def errors(name, relation, seed, methods):
+    """Misclassified points of the first methods, on the same rows."""
     _quiet()
     simulate, bounds, step = DATA[name]
-    errors = np.full((count, len(METHODS)), np.nan)
-    for seed in progress(range(count), f"{name}, {relation}"):
-        x = simulate(np.random.default_rng([seed, 15]), N)
-        for k, method in enumerate(METHODS.values()):
-            if k > 1 and seed >= count // 10:
-                continue  # far off: a tenth of the runs tells as much
-            steps = {"step": step} if method is ours else {}
-            # The first two draw with the same bits: they differ by what they are, and little by chance.
-            settings = {"epsilon": EPSILON, "neighbours": relation, "random_state": 1000 * max(0, k - 1) + seed} | steps
-            errors[seed, k] = misclassified(x, method(x, DECILES, bounds, **settings).value)
-    apart = errors[:, 0] - errors[:, 1]
-    return [*np.nanmean(errors, axis=0).tolist(), float(apart.mean()), float(apart.std(ddof=1) / np.sqrt(count))]
+    x, found = simulate(np.random.default_rng([seed, 15]), N), [np.nan] * len(METHODS)
+    for k, method in enumerate(list(METHODS.values())[:methods]):
+        # The first two draw with the same bits: they differ by what they are, and little by chance.
+        settings = {"epsilon": EPSILON, "neighbours": relation, "random_state": 1000 * max(0, k - 1) + seed}
+        settings |= {"step": step} if method is ours else {}
+        found[k] = misclassified(x, method(x, DECILES, bounds, **settings).value)
+    return found
+
+
+def compare(name, relation, count):
+    """One row of the table: the first two methods in all runs; others are far off, and a tenth tells as much."""
+    arguments = [(name, relation, seed, len(METHODS) if seed < count // 10 else 2) for seed in range(count)]
+    found = np.array(parallel(errors, arguments, f"{name}, {relation}"))
+    apart = found[:, 0] - found[:, 1]
+    return [*np.nanmean(found, axis=0).tolist(), float(apart.mean()), float(apart.std(ddof=1) / np.sqrt(count))]
+
+
+def held(name, n, epsilon, truth, seed):
+    """Which intervals hold the quantiles of the population, and their width over that of sampling alone."""
+    _quiet()
+    simulate, bounds, step = DATA[name]
+    x = simulate(np.random.default_rng([seed, n]), n)
+    found = stats.quantiles(x, DECILES, bounds, epsilon=epsilon, step=step, random_state=seed)
+    wider = np.hypot(found.se_sampling, found.se_privacy) / np.maximum(found.se_sampling, 1e-300)
+    return (found.low <= truth) & (truth <= found.high), wider
 
 
 def coverage(name, n, epsilon, count):
-    """Share of intervals that hold the quantile of the population, mean and worst level, and their width over sampling's."""
-    _quiet()
-    simulate, bounds, step = DATA[name]
-    truth = np.quantile(simulate(np.random.default_rng(77), 4_000_000), DECILES, method="inverted_cdf")
-    held, share = np.zeros(len(DECILES)), []
-    for seed in progress(range(count), f"coverage, {name}, {n}, {epsilon:g}"):
-        x = simulate(np.random.default_rng([seed, n]), n)
-        found = stats.quantiles(x, DECILES, bounds, epsilon=epsilon, step=step, random_state=seed)
-        held += (found.low <= truth) & (truth <= found.high)
-        share.append(np.hypot(found.se_sampling, found.se_privacy) / np.maximum(found.se_sampling, 1e-300))
-    cover = float(held.mean() / count)
-    return [
-        cover,
-        float(held.min() / count),
-        float(np.median(share)),
-        "" if 0.93 <= cover <= 0.98 else "outside 93-98 %",
-    ]
+    """Share of intervals that hold the truth, of all deciles and of the worst, and their width over sampling's."""
+    truth = np.quantile(DATA[name][0](np.random.default_rng(77), 4_000_000), DECILES, method="inverted_cdf")
+    found = parallel(held, [(name, n, epsilon, truth, seed) for seed in range(count)], f"coverage, {name}, {n}")
+    shares, wider = np.mean([h for h, _ in found], axis=0), float(np.median([w for _, w in found]))
+    cover = float(shares.mean())
+    return [cover, float(shares.min()), wider, "" if 0.93 <= cover <= 0.98 else "outside 93-98 %"]
 
 
 def main():
