@@ -11,7 +11,7 @@ import time
 import warnings
 
 import numpy as np
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import eptr
@@ -24,8 +24,11 @@ MODELS = {
         x_bound=7.0, y_bound=6.0, strategy="paper", c0=0.1, coef_bound=4.0, random_state=0
     ),
     "BayesClassifier, refined": eptr.BayesClassifier(x_bound=7.0, classes=[0, 1], random_state=0),
+    "LogisticRegression, refined": eptr.LogisticRegression(x_range=(-7.0, 7.0), classes=[0, 1], random_state=0),
+    "AdditiveRegressor, refined": eptr.AdditiveRegressor(x_range=(-7.0, 7.0), y_range=(-6.0, 6.0), random_state=0),
     "KernelRegressor, refined": eptr.KernelRegressor(domain=(-4, 4), y_bound=6.0, bandwidth=0.4, random_state=0),
 }
+COLUMNS = {"KernelRegressor": 1, "AdditiveRegressor": 4}
 
 
 def device_library():
@@ -79,13 +82,17 @@ def main():
     labels = (y > 0).astype(int)
     there, target, codes = put(X), put(y), put(labels)
     product = seconds(lambda: there.T @ there, wait)
-    theirs = {"LinearRegression": LinearRegression().fit, "BayesClassifier": GaussianNB().fit}
+    theirs = {
+        "LinearRegression": LinearRegression().fit,
+        "BayesClassifier": GaussianNB().fit,
+        "LogisticRegression": LogisticRegression().fit,
+    }
     rows = []
     for what, model in MODELS.items():
         kind = what.partition(",")[0]
-        columns = 1 if kind == "KernelRegressor" else 20
+        columns = COLUMNS.get(kind, 20)
         here, away = X[:, :columns], there[:, :columns]
-        one, two = (labels, codes) if kind == "BayesClassifier" else (y, target)
+        one, two = (labels, codes) if "Class" in kind or "Logistic" in kind else (y, target)
         on_numpy = seconds(lambda m=model, a=here, b=one: m.fit(a, b), lambda: None, repeats=3)
         bits = np.array(model.release_.value)
         on_device = seconds(lambda m=model, a=away, b=two: m.fit(a, b), wait)
@@ -101,7 +108,7 @@ def main():
             on_device / product,
         )
         rows.append((what, on_device, on_numpy, *ratios, same))
-    title = f"{name}; {n:,} rows x 20 columns of float64 (kernel: 1 column); one X'X there: {product:.4f} s"
+    title = f"{name}; {n:,} rows x 20 columns of float64 (additive: 4, kernel: 1); one X'X there: {product:.4f} s"
     header = ["fit", "device s", "numpy s", "ratio", "scikit-learn s", "ratio to it", "GB/s", "in X'X", "same bits"]
     show(title, header, rows, "gpu")
 

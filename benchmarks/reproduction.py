@@ -57,7 +57,9 @@ def row(name):
     }
     usable = sum(cells[published, x]["mean"] <= 2.0 * cells["non-private", x]["mean"] for x in grid)
     ours_win = sum(no_worse(cells, best(cells, ours, x), best(cells, repaired or as_published, x), x) for x in grid)
+    runs = int(cells[published, grid[0]]["replications"])
     lines = [f"### {name}: {CLAIMS[name]}", "", f"![{name}](results/reproduction/{name}.png)", ""]
+    lines.append(f"- {runs} replications of the study's {experiment.replications}.")
     lines.append(
         f"- (a) Published algorithm, theorem's noise, within twice the non-private error: {verdict(usable, len(grid))}."
     )
@@ -88,8 +90,8 @@ INTRODUCTION = """# Reproduction, claim by claim
 "Efficient Propose-Test-Release for Optimal Differentially Private Estimation" compares ePTR with competitors on
 simulations and on three real datasets. Here every comparison is made again, with the noise that the theorems ask for,
 with the competitors as published *and* in their strongest honest form, and with our own sharper versions of ePTR.
-Mean errors over the replications of the study; every figure has bands of two standard errors, dashed lines are
-methods that are **not private**.
+Mean errors over as many replications as each section says; every figure has bands of two standard errors, dashed
+lines are methods that are **not private**.
 
 What the published code does differently, and why its own figures cannot be compared directly: predictors are
 standardised with training means (not private) on credit and wine; on wine the noise is that of another sensitivity at

@@ -50,7 +50,7 @@ def _save(name, header, text):
 
 def documents():
     """Every Markdown file that may show a table."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def with_tables(text):
@@ -92,7 +92,9 @@ def publish():
         before = path.read_text()
         after = with_tables(before)
         if after != before:
-            path.write_text(after)
+            part = path.with_suffix(".part")  # another command may be reading it
+            part.write_text(after)
+            part.replace(path)
 
 
 def progress(items, label):

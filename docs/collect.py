@@ -19,7 +19,6 @@ from pathlib import Path
 
 from formulas import stepped, typeset
 from links import PROJECT, ROOT
-from parameters import complete
 
 SOURCE = ROOT / "src" / "eptr"
 FOLDERS = ("proofs", "reference", "gallery", "project")
@@ -112,14 +111,18 @@ def public():
 
 
 def proofs_of(room: str, name: str) -> list[Path]:
-    """The proofs that a public name rests on: those of its file, or of its folder where it has one of its own."""
+    """The proofs that a public name rests on: of its file, of an estimator's folder, and of what these take from elsewhere."""
     home = inspect.getmodule(getattr(importlib.import_module(room), name))
     if home is None or not home.__name__.startswith("eptr."):
         return []
-    path = SOURCE.joinpath(*home.__name__.split(".")[1:])
-    own = path.with_suffix(".md")
-    shared = path.parent.parent == SOURCE / "estimators"
-    return sorted(path.parent.glob("*.md")) if shared else [own] if own.exists() else []
+    used = {home.__name__, *(getattr(value, "__module__", None) or "" for value in vars(home).values())}
+    found = {
+        SOURCE.joinpath(*module.split(".")[1:]).with_suffix(".md") for module in used if module.startswith("eptr.")
+    }
+    folder = Path(home.__file__ or "").parent
+    if folder.parent == SOURCE / "estimators":
+        found |= set(folder.glob("*.md"))
+    return sorted(path for path in found if path.exists())
 
 
 def members(thing: type) -> list[tuple[str, str]]:
@@ -134,10 +137,8 @@ def members(thing: type) -> list[tuple[str, str]]:
     return found
 
 
-def described(thing: object, lines: list[str]) -> None:
-    """A docstring, in place: complete, bars are bars, and pages that it names are links."""
-    if callable(thing) and lines and any(thing is found for _, _, found in public()):
-        lines[:] = complete(thing, "\n".join(lines)).split("\n")
+def printable(lines: list[str]) -> None:
+    """A docstring, in place: bars are bars, and pages that it names are links."""
     for i, line in enumerate(lines):
         parts = line.split("``")
         parts[::2] = [

@@ -53,7 +53,5 @@ def setup(app):
     app.connect("config-inited", lambda app, config: collect.write(HERE))
     app.connect("source-read", lambda app, name, source: source.__setitem__(0, links.linked(source[0], name)))
     # Before numpydoc reads it.
-    app.connect(
-        "autodoc-process-docstring", lambda app, a, b, thing, c, text: collect.described(thing, text), priority=100
-    )
+    app.connect("autodoc-process-docstring", lambda *said: collect.printable(said[-1]), priority=100)
     return {"parallel_read_safe": True}

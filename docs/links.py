@@ -26,7 +26,7 @@ def page_of(path: str) -> str | None:
         return stem.removeprefix("docs/")
     if path.startswith("src/eptr/") and (ROOT / f"{stem}.md").exists():
         return stem.replace("src/eptr/", "proofs/", 1)
-    return f"gallery/{Path(stem).name}" if path.startswith("examples/") else None
+    return f"gallery/{Path(stem).name}" if path.startswith("examples/") and ending == "py" else None
 
 
 def home_of(page: str) -> str:

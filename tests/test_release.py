@@ -26,6 +26,18 @@ def test_one_version_everywhere():
     assert eptr.__version__ == str(cited) == newest.group(1)
 
 
+def test_the_oldest_of_every_dependency_is_tried():
+    """What `make test-oldest` installs is what pyproject.toml admits: each lower bound, with the bug fixes of its series."""
+    extras = PROJECT["optional-dependencies"]
+    needed = [*PROJECT["dependencies"], *(line for name in extras if name != "docs" for line in extras[name])]
+    pinned = dict(
+        re.findall(r"^([\w-]+)==(\S+)$", (ROOT / "constraints" / "oldest.txt").read_text(), flags=re.MULTILINE)
+    )
+    for name, lowest in re.findall(r"^([\w-]+)(?:\[.*\])?>=([\d.]+)", "\n".join(needed), flags=re.MULTILINE):
+        if name not in ("build", "twine"):  # make the wheel, and are not imported
+            assert f"{pinned[name]}.".startswith(f"{lowest}."), name
+
+
 def test_every_dependency_is_in_the_notice():
     extras = [v for k, v in PROJECT["optional-dependencies"].items() if k not in ("dev", "all")]
     names = {re.split(r"[\[>=<]", d)[0] for group in [PROJECT["dependencies"], *extras] for d in group} - {"eptr"}
@@ -89,8 +101,34 @@ def test_a_stamp_replaces_the_older_one(tmp_path, monkeypatch):
         everything.stamp("compare", seconds, code)
     everything.stamp("bench", 1.0, 0)
     lines = (tmp_path / "versions.csv").read_text().splitlines()
-    assert [line.split(",")[0] for line in lines] == ["command", "bench", "compare"]
-    assert lines[2].split(",")[2:4] == ["4", "0"]
+    assert [line.split(",")[0] for line in lines] == ["command", "compare", "bench"]
+    assert lines[1].split(",")[2:4] == ["4", "0"]
+
+
+def test_what_this_code_has_printed_is_not_printed_again(tmp_path, monkeypatch):
+    from benchmarks import everything
+
+    ran = []
+    monkeypatch.setattr(everything, "RESULTS", tmp_path)
+    monkeypatch.setattr(everything, "run", ran.append)
+    monkeypatch.setattr(everything, "draw_pictures", lambda: None)
+    monkeypatch.setattr(everything, "tell", lambda: None)
+    everything.stamp("compare", 1.0, 0)
+    everything.stamp("peers", 1.0, 1)
+    for words in ([], ["compare"]):
+        monkeypatch.setattr(sys, "argv", ["everything", *words])
+        everything.main()
+    assert set(ran[:-1]) == set(everything.TARGETS) - {"compare"}  # what failed runs again
+    assert ran[-1] == "compare"
+    monkeypatch.setattr(sys, "argv", ["everything", "nothing"])
+    with pytest.raises(SystemExit, match="nothing"):
+        everything.main()
+
+
+def test_docstrings_decide_no_number():
+    from benchmarks.everything import plain
+
+    assert plain('"""A."""\nx = 1  # one\n') == plain("x = 1\n") != plain("x = 2\n")
 
 
 def test_what_a_machine_lacks_is_named(monkeypatch):

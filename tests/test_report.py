@@ -8,10 +8,10 @@ import re
 import numpy as np
 import pytest
 
-from eptr import InputError, LinearRegression
+from eptr import LinearRegression
 from eptr.bounds import FileColumns, PublicBounds
 from eptr.estimators.catalogue import COMMANDS, commanded
-from eptr.files import FileModel, open_data, read_csv
+from eptr.files import FileModel, read_csv
 from eptr.report import render
 
 from .browser import browser, look
@@ -135,100 +135,6 @@ def test_a_model_that_an_earlier_version_fitted_to_scaled_columns_still_predicts
     assert older - one == pytest.approx(age.value)
     assert age.value == pytest.approx(0.3, abs=0.05)
     assert "without intervals" in render(model)
-
-
-@pytest.mark.parametrize("kind", COMMANDS)
-def test_models_round_trip_and_ignore_other_columns(kind, tmp_path):
-    model = fitted(tmp_path, kind)
-    table = read_csv(tmp_path / "people.csv")
-    again = FileModel.from_json(model.to_json())
-    np.testing.assert_array_equal(again.predict(table, "x"), model.predict(table, "x"))
-    del table[model.target]
-    table["extra"] = table["age"]
-    np.testing.assert_array_equal(again.predict(table, "x"), model.predict(table, "x"))
-
-
-def test_levels_become_columns_without_the_first(tmp_path):
-    (tmp_path / "b.toml").write_text("[columns.sex]\nlevels = ['f', 'm', 'x']\n[target]\nmin = 0\nmax = 1\n")
-    bounds = PublicBounds.read(tmp_path / "b.toml")
-    table = {"sex": np.array(["m", "f", "?"], dtype=object)}
-    assert bounds.names() == ["sex=m", "sex=x"]
-    assert np.array_equal(bounds.matrix(table, "t", drop=True), [[1, 0], [0, 0], [np.nan, np.nan]], equal_nan=True)
-    with pytest.raises(InputError, match="not declared"):
-        bounds.matrix(table, "t")
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "columns"),
-        ("[columns.a]\nmin = 1\n", "min and max"),
-        ("[columns.a]\nmin = 1\nmax = 0\n", "low < high"),
-        ("[columns.a]\nmin = 'x'\nmax = 0\n", "of numbers"),
-        ("[columns.a]\nlevels = ['x']\n", "two different"),
-        ("columns = 3", "columns"),
-        ("[columns.a]\nmin = 0\nmax = 1\n[other]\n", "unknown"),
-        ("x_bound = -1\n[columns.a]\nmin = 0\nmax = 1\n", "x_bound"),
-        ("= nonsense", "TOML"),
-    ],
-)
-def test_bounds_files_that_make_no_sense(content, message, tmp_path):
-    (tmp_path / "b.toml").write_text(content)
-    with pytest.raises(InputError, match=message):
-        PublicBounds.read(tmp_path / "b.toml")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("", "empty"), ("a,b\n", "empty"), ("a,a\n1,2\n", "same name"), ("a,b\n1\n", "more or fewer")],
-)
-def test_tables_that_make_no_sense(text, message, tmp_path):
-    (tmp_path / "d.csv").write_text(text)
-    with pytest.raises(InputError, match=message):
-        read_csv(tmp_path / "d.csv")
-
-
-def test_parquet_is_read_like_csv(tmp_path):
-    import pyarrow as pa
-    import pyarrow.parquet as parquet
-
-    age, income, score, _ = people(500)
-    parquet.write_table(pa.table({"age": age, "income": income, "score": score}), tmp_path / "d.parquet")
-    with open_data(tmp_path / "d.parquet") as table:
-        assert table.columns == ["age", "income", "score"]
-        assert table.count() == 500
-    (tmp_path / "bad.parquet").write_text("not parquet")
-    with pytest.raises(InputError, match="not a Parquet"), open_data(tmp_path / "bad.parquet"):
-        pass
-
-
-def test_whole_numbers_beside_a_missing_one_are_the_same_levels():
-    from eptr.bounds import level_codes
-
-    np.testing.assert_array_equal(level_codes(np.array([1.0, 2.0, np.nan, 1.5]), ["1", "2"]), [0, 1, -1, -1])
-    np.testing.assert_array_equal(level_codes(np.array([1, 2, None], dtype=object), ["1", "2"]), [0, 1, -1])
-
-
-def csv_rows(tmp_path, *lines):
-    from eptr.files import read_csv
-
-    (tmp_path / "rows.csv").write_bytes(b"a,t\n" + b"\n".join(lines) + b"\n")
-    return read_csv(tmp_path / "rows.csv")
-
-
-def test_one_odd_cell_of_a_csv_file_spoils_its_own_row_alone(tmp_path):
-    layout = FileColumns(PublicBounds({"a": (0.0, 0.1)}, (0.0, 1.0), None), "t", "rows.csv", drop=True)
-    for odd in (b"\xff", b"x" * 200_000, b"1e308", b"n/a", b""):
-        x, y = layout.read(csv_rows(tmp_path, b"0.05,0.5", odd + b",0.5", b"0.1,1"))
-        np.testing.assert_allclose(x[[0, 2], 0], [0.0, 1.0], atol=1e-12)
-        np.testing.assert_array_equal(y, [0.0, 0.0, 1.0])
-        assert np.isnan(x[1, 0]) or x[1, 0] > 1e100
-
-
-def test_an_open_quotation_mark_swallows_no_rows(tmp_path):
-    with pytest.raises(InputError, match="quotation mark") as caught:
-        csv_rows(tmp_path, b"0.05,0.5", b'"private name,0.5', b"0.1,1")
-    assert caught.value.__context__ is None
 
 
 @pytest.mark.parametrize(("relation", "words"), [("replace-one", "replaced by any other"), ("zero-out", "left out")])

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 TESTS = (
     "privacy/test_gaussian.py",
     "accounting/test_budget.py",
-    "stats/test_counts.py",
+    "stats/test_tally.py",
     "test_codebook.py",
     "test_adapter.py",
 )

@@ -11,8 +11,10 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = ROOT / "src" / "eptr"
 WHOLE = ("privacy", "accounting", "rows")  # rooms whose proven files are carriers from the first line to the last
-VERBS = {"charge", "check", "_unit", "_open"}  # whoever defines one of these stands between rows and noise
-SPENDS = {"noisy", "sums", "draw", "laplace", "laplace_blocks", "test", "test_at_rung", "within", "share", "scale"}
+# Files without a proof of their own that stand between rows and noise, or between a release and its charge.
+SEAMS = ("accounting/account.py", "accounting/ledger.py", "estimators/base.py", "rivals/base.py")
+SEAMS += ("privacy/unit.py", "rows/engine.py", "study/journal.py")
+SPENDS = {"noisy", "sums", "draw", "laplace", "laplace_blocks", "test", "test_at_rung", "within", "share"}
 EXACT = {"sum_grid", "product_grid", "toward_zero", "shrink_factors", "project", "Cost", "replace"}
 SILENT = {"__repr__", "__str__", "to_json", "to_dict", "__hash__", "planned_noise"}  # what only tells or plans
 
@@ -25,13 +27,9 @@ def contributions() -> set[str]:
 
 
 def carriers() -> list[Path]:
-    """Files that have their proof beside them, the room of the mathematics, and whoever checks, charges or opens a budget."""
-    return [path for path in sorted(SOURCE.rglob("*.py")) if path.with_suffix(".md").exists() or _stands_between(path)]
-
-
-def _stands_between(path: Path) -> bool:
-    defined = {n.name for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef)}
-    return path.parent.name == "privacy" or bool(defined & VERBS)
+    """Files that have their proof beside them, and the seams between them."""
+    proven = (path for path in SOURCE.rglob("*.py") if path.with_suffix(".md").exists())
+    return sorted({*proven, *(SOURCE / seam for seam in SEAMS)} - {SOURCE / "privacy" / "facts.py"})  # which only tells
 
 
 def called(node: ast.AST) -> str:
@@ -60,13 +58,17 @@ class Carrier:
             yield node
             node = self.parents.get(node)
 
-    def function(self, node: ast.AST) -> str:
-        """Where the code of a node is: the innermost function, by name and line; "" outside of all."""
-        chain = list(self.above(node))
-        for inner, outer in itertools.pairwise(chain):
+    def function(self, node: ast.AST) -> ast.AST | None:
+        """The innermost function whose code a node is in; None outside of all."""
+        for inner, outer in itertools.pairwise(self.above(node)):
             if isinstance(outer, (ast.FunctionDef, ast.Lambda)) and inner is not outer.args:
-                return f"{getattr(outer, 'name', '<lambda>')}:{first_line(outer)}"
-        return ""
+                return outer
+        return None
+
+    def place(self, node: ast.AST) -> str:
+        """The first line of the statement that a node is in; "" outside of functions."""
+        statement = next((n for n in self.above(node) if isinstance(n, ast.stmt)), None)
+        return self.lines[statement.lineno - 1].strip() if statement and self.function(statement) else ""
 
     def carries(self, node: ast.AST) -> bool:
         """Whether a weakened node weakens the guarantee, as far as the text can tell."""
@@ -83,9 +85,11 @@ class Carrier:
         return self.whole or any(self._speaks_of_it(above) for above in chain)
 
     def _speaks_of_it(self, node: ast.AST) -> bool:
-        """A row function, one that names its proof, or a statement that names a contribution, a share or an exact sum."""
+        """A row function, a formula with a proof, or a statement that names a proof, a contribution, a share or an exact sum."""
         if isinstance(node, ast.FunctionDef):
-            return "keep" in {a.arg for a in node.args.args} or "proof:" in (ast.get_docstring(node) or "")
+            names = {a.arg for a in node.args.args}
+            formula = not names & {"rows", "spending"} and "proof:" in (ast.get_docstring(node) or "")
+            return formula or "keep" in names
         if not isinstance(node, ast.stmt) or isinstance(node, (ast.ClassDef, ast.If, ast.For, ast.With)):
             return False
         above = self.lines[node.lineno - 2].strip() if node.lineno > 1 else ""
@@ -93,7 +97,3 @@ class Carrier:
         comments = "".join(line.partition("#")[2] for line in [above if above.startswith("#") else "", *own])
         calls = {called(call) for call in ast.walk(node) if isinstance(call, ast.Call)}
         return "proof:" in comments or bool(calls & (contributions() | SPENDS | EXACT))
-
-
-def first_line(node: ast.AST) -> int:
-    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])

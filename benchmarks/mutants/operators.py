@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .carriers import Carrier, called
+from .carriers import SOURCE, Carrier, called
 
 OPPOSITE = {ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 BOUNDS = {"min", "max", "minimum", "maximum"}  # of which each argument could stand alone
@@ -116,7 +117,7 @@ class Mutant:
     path: Path
     line: int
     text: str
-    function: str
+    place: str
     operator: str
     node: int
     choice: int
@@ -125,7 +126,11 @@ class Mutant:
     @property
     def key(self) -> tuple[str, str, str]:
         """What names it even if the file or the line moves."""
-        return self.path.name, self.text, self.change
+        return self.file, self.text, self.change
+
+    @property
+    def file(self) -> str:
+        return str(self.path.relative_to(SOURCE))
 
     def tree(self) -> ast.Module:
         """The weakened file."""
@@ -145,20 +150,17 @@ class Mutant:
 @functools.cache
 def mutants_of(path: Path) -> list[Mutant]:
     """All of one file, in the order of its lines."""
-    carrier, found = Carrier(path), []
+    carrier, found, alike = Carrier(path), [], Counter()
     for index, node in enumerate(ast.walk(carrier.tree)):
         for operator in OPERATORS if carrier.carries(node) else ():
             for choice, new in enumerate(operator(node)):
-                old_text, new_text = (" ".join(ast.unparse(n).split()) for n in (node, new))
+                before, after = (" ".join(ast.unparse(n).split()) for n in (node, new))
+                place = node.body[-1] if operator is result else node
                 if operator is result:
-                    old_text, new_text = f"{node.name}()", f"0.98 * {node.name}()"
-                text, where = (
-                    carrier.lines[node.lineno - 1].strip(),
-                    carrier.function(node.body[0] if operator is result else node),
-                )
-                found.append(
-                    Mutant(
-                        path, node.lineno, text, where, operator.__name__, index, choice, f"{old_text} -> {new_text}"
-                    )
-                )
+                    before, after = f"{node.name}()", f"0.98 * {node.name}()"
+                text, change = carrier.lines[place.lineno - 1].strip(), f"{before} -> {after}"
+                alike[text, change] += 1
+                change += f" ({alike[text, change]})" if alike[text, change] > 1 else ""
+                where = carrier.place(place)
+                found.append(Mutant(path, place.lineno, text, where, operator.__name__, index, choice, change))
     return sorted(found, key=lambda m: (m.line, m.node, m.choice))

@@ -6,6 +6,7 @@ import functools
 import tomllib
 from pathlib import Path
 
+from .carriers import SOURCE
 from .operators import Mutant, mutants_of
 
 KNOWN = Path(__file__).with_name("known.toml")
@@ -21,13 +22,11 @@ def known(kind: str) -> list[dict[str, str]]:
 
 def dangerous(path: Path) -> list[Mutant]:
     """Those of one file that `make test` runs; an error if a line is not there any more."""
-    found = []
-    for one in (one for one in known("dangerous") if one["file"] == path.name):
+    found, file = [], str(path.relative_to(SOURCE))
+    for one in (one for one in known("dangerous") if one["file"] == file):
         fitting = [m for m in mutants_of(path) if m.text.startswith(one["line"]) and m.change == one["change"]]
         if not fitting:
-            raise LookupError(
-                f"{path.name} has no line {one['line']!r} with {one['change']!r} now: name its successor."
-            )
+            raise LookupError(f"{file} has no line {one['line']!r} with {one['change']!r} now: name its successor.")
         found.append(fitting[0])
     return found
 

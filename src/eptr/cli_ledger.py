@@ -42,10 +42,12 @@ def create(
     neighbours: Annotated[
         str, typer.Option(help="What all releases protect: replace-one or zero-out.")
     ] = "replace-one",
+    rows_per_person: Annotated[int, typer.Option(help="Rows of one person that all releases protect together.")] = 1,
 ) -> None:
     """Open a dataset with a total budget."""
-    ledger, terms = Ledger(place), {"mixing": mixing, "accept": accept, "checks": checks, "neighbours": neighbours}
-    ledger.create(dataset, epsilon, delta, simulation=simulation, **terms)  # type: ignore[arg-type]
+    terms = {"mixing": mixing, "accept": accept, "checks": checks, "neighbours": neighbours}
+    terms |= {"simulation": simulation, "rows_per_person": rows_per_person}
+    Ledger(place).create(dataset, epsilon, delta, **terms)  # type: ignore[arg-type]
     out.print(
         f"{dataset}: ({epsilon:g}, {delta:g}). Charge it with ledger={f'{place}#{dataset}'!r}.",
         markup=False,

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .docstrings import described
 from .errors import EptrError
 
 __all__ = ["DatasetError", "load_california_housing", "load_credit_default", "load_wine_quality"]
@@ -111,6 +112,7 @@ HOUSING_RANGES = {
 FAR = (-6.0, 6.0)
 
 
+@described
 def load_wine_quality(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """6,497 wines: seven physical measurements, scaled by public constants, and the quality score 0 to 10.
 
@@ -128,6 +130,7 @@ def load_wine_quality(*, return_X_y: bool = False, as_frame: bool = False) -> An
     return _bunch(data, quality, WINE_SCALES, FAR, facts, return_X_y, as_frame)
 
 
+@described
 def load_credit_default(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """30,000 credit card clients in Taiwan: eleven features scaled by public constants, and default (0 or 1).
 
@@ -167,6 +170,7 @@ def load_credit_default(*, return_X_y: bool = False, as_frame: bool = False) -> 
     return _bunch(data, target, CREDIT_SCALES, FAR, {"default": {"kind": "flag"}}, return_X_y, as_frame)
 
 
+@described
 def load_california_housing(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """20,640 block groups of the 1990 census: income, latitude, longitude and age on [0, 1]; value in 100,000 dollars, 0 to 5.
 

@@ -20,6 +20,7 @@ from .svg import Line, forest, price
 __all__ = ["Panel", "panel", "shown"]
 
 _MOST_BARS, _MOST_LINES = 40, 400
+FEW = "Too few rows to say:"
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of epsilon: what it would have meant
 
 
@@ -40,26 +41,31 @@ class Panel:
 
 
 def panel(result: Any, title: str = "") -> Panel:
-    """Of an Estimate, or a fitted estimator; or of something with an ``estimator`` and perhaps ``rows_each``, as a study has."""
+    """Of an Estimate, or a fitted estimator; or of a study's fit, which has an ``estimator`` and names of its own."""
     estimator = getattr(result, "estimator", result)
     facts: Facts = result.facts()
     if hasattr(result, "se_privacy"):
         return _of_estimate(result, title or result.release.strategy, facts)
-    drawn = pictures(estimator) if hasattr(estimator, "plot") and estimator.released_ else ()
+    drawn = pictures(result) if hasattr(estimator, "plot") and estimator.released_ else ()
     found = Panel(title=title or type(estimator).__name__, release=estimator.release_, facts=facts, extra=drawn)
     table = estimator._table()
     if table is None:
         return found
-    widen = math.sqrt(getattr(result, "rows_each", 1))  # rows of one person may depend on each other
-    sampling = getattr(estimator.fitted_, "se_sampling", None)
+    if result is not estimator:
+        table = result.summary(table.level)
+    sampling = getattr(table, "se_sampling", getattr(estimator.fitted_, "se_sampling", None))
     sampling = np.full(len(table.names), np.nan) if sampling is None else _quantile(table.level) * np.ravel(sampling)
-    reach = 0.5 * np.ptp(table.intervals, axis=1)
-    numbers = (np.ravel(table.estimates).tolist(), (widen * reach).tolist(), (widen * sampling).tolist())
-    lines = [Line(str(name), v, v - r, v + r, s) for name, v, r, s in zip(table.names, *numbers, strict=True)]
-    return replace(
-        found, level=table.level, axis="coefficient", zero=True, lines=tuple(line for line in lines if line.known),
-        undetermined=tuple(line.name for line in lines if not line.known),
-    )  # fmt: skip
+    numbers = (np.ravel(table.estimates), *table.intervals.T, sampling)
+    every = [Line(str(name), *map(float, row)) for name, *row in zip(table.names, *numbers, strict=True)]
+    lines = tuple(line for line in every if line.known)
+    undetermined = tuple(line.name for line in every if not line.known)
+    found = replace(found, level=table.level, axis="coefficient", zero=True, lines=lines, undetermined=undetermined)
+    if result is estimator:
+        return found
+    reaches, outcome = result.reaches(), result.formula.partition("~")[0].strip()
+    changed = f"the log odds of {outcome}" if result.method == "logit" else outcome
+    axis = f"change of {changed} over half of the column's range"
+    return replace(found, factors=tuple(reaches.get(line.name, 0.0) for line in lines), axis=axis)
 
 
 def _of_estimate(estimate: Any, title: str, facts: Facts) -> Panel:
@@ -85,8 +91,8 @@ def shown(p: Panel) -> list[str]:
     if p.lines:
         pieces += [_numbers(p), _forest(p)]
     if p.undetermined:
-        pieces.append(f"<p class='note'>Too few rows to say: {html.escape(', '.join(p.undetermined))}.</p>")
-    pieces += [f"<p class='note'>{html.escape(text)}</p>" for text in p.facts.biases]
+        pieces.append(f"<p class='note'>{FEW} {html.escape(', '.join(p.undetermined))}.</p>")
+    pieces += [f"<p class='note'>{html.escape(text)}</p>" for text in p.facts.biases if not text.startswith(FEW)]
     return [*pieces, *p.extra, "<h3>What another epsilon would have meant</h3>", *_price(p)]
 
 
@@ -122,7 +128,7 @@ def _forest(p: Panel) -> str:
     caption = (f"Values with {p.level:.0%} intervals." if known else "Values, without intervals.") + rest
     thin = "with privacy noise and what it may hide" if split else "sampling error and privacy noise"
     thick = "Thick, <span class='sampling'>blue: sampling error alone</span>; " if split else ""
-    key = f"<p class='key note'>{thick}thin, <span class='privacy'>orange: {thin}</span>.</p>"
+    key = f"<p class='key note'>{thick}{'thin' if split else 'Thin'}, <span class='privacy'>orange: {thin}</span>.</p>"
     return forest(shown, p.axis, caption, zero=p.zero) + (key if known else "")
 
 

@@ -119,7 +119,8 @@ def decode(value: Any) -> Any:
         # Version 0.1 kept no record.
         record = Record.from_dict(value["record"]) if "record" in value else Record()
         content = {k: decode(v) for k, v in value["release"].items()}
-        return Release(**content, cost=Cost(**value["cost"]), record=record)
+        cost = {"rows": content.get("rows_per_person", 1)} | value["cost"]
+        return Release(**content, cost=Cost(**cost), record=record)
     if "tuple" in value:
         return tuple(decode(v) for v in value["tuple"])
     if "dict" in value:

@@ -49,7 +49,9 @@ def registry_yaml(
     Parameters
     ----------
     results : a Release, an Estimate, a fitted estimator, or with ``study`` a list of them
+        What is published; each tells its guarantee.
     study : StudyFacts or None
+        What ``study.facts()`` says of the whole, if they belong to one.
     name, curators, description, intended_use, region, authors : str, or lists of str
         What the data product is called, who publishes it, what it is, what for, whose data or laws, and who wrote the entry.
         All are needed, and never made up.
@@ -58,6 +60,7 @@ def registry_yaml(
     product : str
         One of the registry's types of data products.
     sector, sources, notes : str
+        Of the data product, where its data came from, and whatever else a reader should know.
     **more : str
         release_type, data_source_type, access_type, actors, post_processing, justification:
         of the registry's tiers 2 and 3; without them the entry has a lower tier.

@@ -1,18 +1,24 @@
+"""The mechanism: what it releases and refuses, and an audit on its worst neighbours."""
+
 from __future__ import annotations
 
 import json
 import math
 import pickle
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.special import ndtri
 
 import eptr
+from eptr.audit.replay import Replay
 from eptr.privacy import mechanism
 from eptr.privacy.adaptive import adaptive_release
 from eptr.privacy.ladder import DEFAULT_SLACK
-from eptr.privacy.mechanism import release_at_rung, rung, simulate
+from eptr.privacy.mechanism import _plan, release_at_rung, rung, simulate
 
 MARKER = 1234.56789012345
 SAFETY = 76543.2109876
@@ -215,7 +221,36 @@ def test_adaptive_noise_follows_the_data_and_may_refuse():
     assert silent.value is None
     assert not run(500.0, largest_noise=1e-6).replied
     assert near.cost.failure == pytest.approx(1e-7)
-    assert run(float("nan")).value is None
+    assert len(silent.record.draws) == 1
+    for safety in (math.nan, math.inf, -math.inf):
+        assert not adaptive_release(lambda: 2.0, safety, 1.0, lambda b: 4.0 / b, 1.0, 1e-6).replied
+
+
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_adaptive_draws_cost_what_was_charged(one_sided):
+    """(L/s1)^2 + (alpha(b)/s2)^2 = mu^2 of delta less the failure, b being L and a quantile of the noise below what was drawn."""
+    noise, costs = Replay(0), []
+    book = SimpleNamespace(charge=lambda cost, **told: costs.append((cost, len(noise.calls))))
+    r = adaptive_release(
+        lambda: 2.0, 500.0, 3.0, lambda b: 4.0 / b, 1.0, 1e-6, one_sided=one_sided, ledger=book, random_state=noise
+    )
+    assert costs == [(r.cost, 0)]
+    mu = eptr.gaussian_mu(1.0, 0.9e-6)
+    assert (r.cost.mu, r.cost.failure) == (pytest.approx(mu, rel=1e-12), pytest.approx(1e-7, rel=1e-12))
+    first, second = noise.calls
+    assert (first.values, second.values) == (500.0, 2.0)
+    assert first.scale == pytest.approx(3.0 / (mu * math.sqrt(0.1)), rel=1e-12)
+    bound = first.output - (0.0 if one_sided else 3.0) - first.scale * ndtri(1.0 - 1e-7)
+    assert (3.0 / first.scale) ** 2 + (4.0 / bound / second.scale) ** 2 == pytest.approx(mu**2, rel=1e-9)
+    assert r.noise_scale == second.scale
+
+
+@pytest.mark.parametrize(("name", "value"), [("epsilon", 0.0), ("delta", 1.0), ("lipschitz", -1.0)])
+def test_adaptive_settings_are_checked_before_anything_is_charged(name, value):
+    book = SimpleNamespace(charge=lambda *cost, **told: pytest.fail("charged"))
+    settings = {"epsilon": 1.0, "delta": 1e-6, "lipschitz": 1.0} | {name: value}
+    with pytest.raises(eptr.InputError, match=name):
+        adaptive_release(lambda: 2.0, 500.0, sensitivity=lambda b: 4.0 / b, ledger=book, **settings)
 
 
 def test_adaptive_bound_is_below_the_truth_as_often_as_promised():
@@ -237,3 +272,63 @@ def test_simulate_agrees_with_release():
     assert values.shape == (50_000, 2)
     assert np.isnan(values[~replied]).all()
     assert values[replied].std(axis=0) == pytest.approx(plan.noise * 0.01, rel=0.02)
+
+
+# An audit of the mechanism itself on its worst neighbours.
+RUNS = 2_000_000
+
+
+def violation(first, second, epsilon, delta, confidence=0.999):
+    """Lower confidence bound of max over events of P(B) - e^eps Q(B) - delta; above 0 convicts.
+
+    The event is chosen on one half of the runs and judged on the other half (Clopper-Pearson, both sides).
+    """
+    half = RUNS // 2
+    thresholds = np.linspace(-12, 12, 97)
+
+    def counts(sample, part):
+        replied, values = (a[part] for a in sample)
+        inside = np.sort(values[replied].ravel())
+        below = np.searchsorted(inside, thresholds)
+        return np.concatenate([[np.sum(~replied)], below, len(inside) - below])
+
+    train, test = slice(0, half), slice(half, RUNS)
+    best = np.argmax(counts(first, train) - math.exp(epsilon) * counts(second, train))
+    a, b = counts(first, test)[best], counts(second, test)[best]
+    tail = (1 - confidence) / 2
+    low = stats.beta.ppf(tail, a, half - a + 1) if a else 0.0
+    high = stats.beta.ppf(1 - tail, b + 1, half - b) if b < half else 1.0
+    return low - math.exp(epsilon) * high - delta
+
+
+def pair(strategy, gamma, epsilon, delta, scale=1.0):
+    """Neighbours one rung apart at distance alpha = 1; ``scale`` below 1 weakens the noise."""
+    runs = []
+    for i, (theta, safety) in enumerate([(0.0, gamma), (1.0 / scale, gamma + 1.0)]):
+        p = eptr.Proposal([theta], 1.0, safety)
+        runs.append(simulate(p, epsilon, delta, strategy, size=RUNS, random_state=100 + i))
+    return runs
+
+
+def worst_rungs(strategy, epsilon, delta):
+    plan = _plan(strategy, epsilon, delta, DEFAULT_SLACK, None)
+    top = plan.test.top if strategy == "tight" else int(2 * plan.test.midpoint)
+    return sorted({0, top // 2, top - 2, top - 1, top})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
+@pytest.mark.parametrize("strategy", ["paper", "tight"])
+def test_no_violation_is_found(strategy, epsilon):
+    for delta in (1e-2, 1e-6):
+        for gamma in worst_rungs(strategy, epsilon, delta):
+            first, second = pair(strategy, float(gamma), epsilon, delta)
+            assert violation(first, second, epsilon, delta) <= 0
+            assert violation(second, first, epsilon, delta) <= 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
+def test_noise_at_half_scale_is_convicted(epsilon):
+    first, second = pair("tight", 1e6, epsilon, 1e-2, scale=0.5)
+    assert violation(first, second, epsilon, 1e-2) > 0

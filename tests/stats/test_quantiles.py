@@ -16,8 +16,7 @@ from scipy import stats as scipy_stats
 from eptr import InputError, NotPrivateWarning, PrivacyError, stats
 from eptr.privacy.bounded_range import bounded_range_mu
 from eptr.stats.quantiles import Plan
-from eptr.stats.rank_interval import RankError, interval_ranks
-from eptr.stats.value_grid import ValueGrid
+from eptr.stats.rank_interval import RankError
 
 pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
 DECILES = np.arange(1, 10) / 10
@@ -42,7 +41,7 @@ def rank_errors(x, found, levels):
 def test_ranks_miss_as_little_as_the_mechanism_says(make, bounds):
     """Nine deciles at epsilon 1: a walk of Laplace steps of scale 4 that comes home misses about 6 ranks."""
     found = []
-    for seed in range(25):
+    for seed in range(12):
         x = make(np.random.default_rng(seed))
         value = stats.quantiles(x, DECILES, bounds, epsilon=1.0, level=None, random_state=seed).value
         found.append(rank_errors(x, value, DECILES).mean())
@@ -138,31 +137,6 @@ def test_what_is_charged_is_what_is_drawn(tmp_path):
 # Intervals.
 
 
-def test_rank_errors_are_a_walk_that_comes_home():
-    """Against simulated walks, weighted by how near they come home."""
-    rng = np.random.default_rng(0)
-    walks = np.cumsum(rng.laplace(scale=3.3, size=(400_000, 4)), axis=1)  # a tenth for uneven gaps
-    weight = np.exp(-np.abs(walks[:, 3]) / 3.3)  # the last of five steps
-    for step in (1, 2, 4):
-        law = RankError.of(step, 5, 3.0)
-        assert law.sd == pytest.approx(math.sqrt(np.average(walks[:, step - 1] ** 2, weights=weight)), rel=0.03)
-        assert law.chance.sum() == pytest.approx(1.0)
-        assert law.off @ law.chance == pytest.approx(0.0, abs=0.1)
-    assert RankError.of(2, 5, 3.0).sd == pytest.approx(RankError.of(3, 5, 3.0).sd, rel=1e-6)
-
-
-def test_interval_ranks_have_their_tails():
-    rng = np.random.default_rng(0)
-    low, high = interval_ranks(2, 4, 2.0, 1000, 0.3, 0.9)
-    errors = [rng.choice(law.off, 200_000, p=law.chance) for law in (RankError.of(k, 4, 2.0) for k in (1, 3))]
-    own = rng.binomial(1000, 0.3, 200_000)
-    for off in (low + errors[0] - own, own - high - errors[1]):
-        assert (
-            0.042 < np.mean(off > 0) + np.mean(off == 0) / 2 < 0.0515
-        )  # in the same gap it is as likely above as below
-    assert interval_ranks(2, 4, 2.0, 20, 0.01, 0.95)[0] == 0
-
-
 def test_a_plan_asks_for_two_more_levels_each_and_leaves_out_the_ends():
     plan = Plan.of([Fraction(1, 2), Fraction(1, 100)], 100, 4.0, 0.95)
     assert plan.asked == sorted(plan.asked)
@@ -190,46 +164,6 @@ def test_intervals_hold_the_quantiles_of_the_population(law, bounds, relation):
         found = stats.quantiles(x, levels, bounds, epsilon=1.0, neighbours=relation, random_state=seed)
         held.append((found.low <= law.ppf(levels)) & (law.ppf(levels) <= found.high))
     assert 0.92 < np.mean(held) < 0.985  # 360 intervals, each right in 95 % of all cases
-
-
-# The grid.
-
-
-@pytest.mark.parametrize(
-    ("low", "high"), [(0.0, 1e7), (-5.0, 5.0), (1000.0, 1020.0), (-1e-3, -1e-9), (-3e8, 0.1), (0.0, 1.0)]
-)
-def test_cells_hold_every_value_once_and_read_it_back(low, high):
-    grid, rng = ValueGrid(low, high), np.random.default_rng(0)
-    assert grid.points[0] == low
-    assert grid.points[-1] == high
-    assert np.all(np.diff(grid.points) > 0)
-    assert 9_000 < len(grid.points) < 30_000
-    assert len(grid.lengths) == grid.cells
-    assert grid.lengths.min() > 0
-    values = np.concatenate(
-        [rng.uniform(low, high, 500), rng.choice(grid.points, 100), [low - 1.0, high + 1.0, low, high]]
-    )
-    counts = grid.counts(values)
-    assert counts.sum() == len(values)
-    cells = np.repeat(np.arange(grid.cells), counts.astype(int))
-    read = grid.values(cells, rng.uniform(size=len(cells)))
-    near = np.sort(np.clip(values, low, high))
-    # A point is read back exactly, any other value within its gap.
-    place = np.searchsorted(grid.points, near)
-    is_point = grid.points[np.minimum(place, len(grid.points) - 1)] == near
-    assert np.array_equal(read[is_point], near[is_point])
-    assert np.all(np.abs(read - near) <= np.diff(grid.points).max())
-
-
-def test_counts_add_up_over_blocks():
-    grid, values = ValueGrid(0.0, 1e4), np.random.default_rng(0).lognormal(3, 2, 999)
-    assert np.array_equal(grid.counts(values), sum(grid.counts(values[k::4]) for k in range(4)))
-
-
-def test_decimals_are_points():
-    points = set(ValueGrid(0.0, 120.0).points.tolist())
-    assert {0.1, 0.3, 0.7, 37.5, 64.0, 99.99, 0.0123} <= points
-    assert {30_000.0, 32_500.0, 1_250_000.0, 45.4} <= set(ValueGrid(0.0, 1e7).points.tolist())
 
 
 # Bad input.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import json
 import math
+import subprocess
+import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -19,8 +22,10 @@ from eptr import Codebook, InputError, Ledger, Study, stats
 from eptr.audit.artefacts import compare_artefacts
 from eptr.codebook import Category, Flag, Number, Text
 from eptr.errors import BudgetError, NotPrivateWarning, PrivacyError
+from eptr.panel import panel
 from eptr.privacy.gaussian import gaussian_mu
-from eptr.study.result import Description, Fit
+from eptr.study.publication import Publication
+from eptr.study.result import Description, Fit, widened_fit
 
 BOOK = Codebook(
     {
@@ -211,6 +216,18 @@ def test_text_that_is_none_spoils_its_own_row_alone():
         np.testing.assert_allclose(study.table("sex").value, [50.0, count], atol=0.1)
 
 
+def test_small_shares_of_missing_values_and_of_values_beyond_the_range_are_told():
+    """One in a hundred is what a codebook that is a little wrong looks like; a clip must not make it one in three thousand."""
+    rng = np.random.default_rng(0)
+    ages = rng.normal(50, 10, 20_000)
+    ages[:200], ages[200:500] = np.nan, 1000.0
+    found = seeded({"age": ages}, Codebook({"age": Number(0, 110)}), epsilon=1.0).describe("age")["age"]
+    shares = found["share"]
+    for k, share in enumerate((0.01, 0.015)):
+        assert shares.low[k] <= share <= shares.high[k]
+        assert shares.value[k] == pytest.approx(share, rel=0.5)
+
+
 def test_where_counts_other_rows_as_nothing():
     found = seeded(epsilon=50.0).mean("wage", where="age >= 65 and sex == 'F'")
     rows = PEOPLE[(PEOPLE["age"] >= 65) & (PEOPLE["sex"] == "F")]
@@ -245,15 +262,100 @@ def test_a_study_goes_on_from_its_ledger(tmp_path):
     assert isinstance(later.describe(["sex"]), Description)
     assert str(later.describe(["sex"])) == str(told)
     assert str(Study(PEOPLE, BOOK, epsilon=3.0, ledger=url, analyses=4)) == str(later)
-    with pytest.raises(InputError, match="opened with Budget"):
+    with pytest.raises(InputError, match=r"opened with \(3, 1e-06\)"):
         Study(PEOPLE, BOOK, epsilon=4.0, ledger=url, analyses=4)
     with pytest.raises(InputError, match="another codebook"):
         Study(PEOPLE, BOOK.replaced("age", Number(0, 120)), epsilon=3.0, ledger=url, analyses=4)
-    with pytest.raises(InputError, match="another data"):
+    with pytest.raises(InputError, match="data of 4,000 rows, and these have 100"):
         Study.open(url, PEOPLE.head(100))
     with pytest.raises(PrivacyError, match="refuses"):
         seeded(epsilon=3.0, ledger=url, analyses=4).mean("age")
     Ledger(url).verify()
+
+
+def test_a_study_that_goes_on_with_another_file_says_that_results_are_kept(tmp_path):
+    """Stored results are keyed by what is public; rows that changed behind the same facts cannot be seen."""
+    url = f"sqlite:///{tmp_path}/budget.db#people"
+    for name in ("people.csv", "others.csv"):
+        people(50, seed=len(name)).to_csv(tmp_path / name, index=False)
+    before = Study(tmp_path / "people.csv", BOOK, epsilon=3.0, delta=1e-3, ledger=url).mean("age")
+    with pytest.warns(eptr.SettingsWarning, match=r"opened with people.csv and goes on with others.csv"):
+        later = Study.open(url, tmp_path / "others.csv")
+    assert later.mean("age").value == before.value
+
+
+def test_two_who_ask_the_same_at_the_same_time_both_pay_and_both_are_told(tmp_path, monkeypatch):
+    url = f"sqlite:///{tmp_path}/budget.db#people"
+    one = Study(PEOPLE, BOOK, epsilon=3.0, ledger=url)
+    two = Study.open(url, PEOPLE)
+    mean, begun = stats.mean, []
+
+    def slow(*rows, **settings):
+        if not begun:
+            begun.append(True)
+            two.mean("age")
+        return mean(*rows, **settings)
+
+    monkeypatch.setattr(stats, "mean", slow)
+    one.mean("age")
+    assert [(line.share, line.delivered) for line in one.journal.lines()] == [(pytest.approx(0.1), True)] * 2
+    one.journal.ledger.verify()
+
+
+def test_two_who_open_the_same_study_at_the_same_time_share_it(tmp_path, monkeypatch):
+    url, create = f"sqlite:///{tmp_path}/budget.db#people", Ledger.create
+
+    def late(self, *names, **terms):
+        create(self, *names, **terms)
+        create(self, *names, **terms)
+
+    monkeypatch.setattr(Ledger, "create", late)
+    assert Study(PEOPLE, BOOK, epsilon=3.0, ledger=url).journal.ledger.datasets() == ["people"]
+
+
+CRASH = """
+import os, signal, sys
+import eptr
+from eptr.codebook import Number
+
+def dying(function, before):
+    def run(*words, **settings):
+        found = None if before else function(*words, **settings)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run
+
+method, before, url = sys.argv[1], sys.argv[2] == "before", sys.argv[3]
+study = eptr.Study({"age": list(range(100))}, eptr.Codebook({"age": Number(0, 110)}), epsilon=2.0, delta=1e-3, ledger=url)
+setattr(eptr.Ledger, method, dying(getattr(eptr.Ledger, method), before))
+study.mean("age")
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "when", "shown"),
+    [
+        ("charge", "before", []),
+        ("charge", "after", ["spent, not delivered"]),
+        ("deliver", "before", ["spent, not delivered"]),
+        ("deliver", "after", ["mean age"]),
+    ],
+)
+def test_a_process_that_is_killed_leaves_a_study_that_goes_on(method, when, shown, tmp_path):
+    url = f"sqlite:///{tmp_path}/budget.db#people"
+    done = subprocess.run([sys.executable, "-c", CRASH, method, when, url], capture_output=True, text=True)
+    assert done.returncode == -9, done.stderr
+    study = Study.open(url, {"age": list(range(100))})
+    assert len(study.spent) == len(shown)
+    assert all(text in line for text, line in zip(shown, study.spent, strict=True))
+    if shown == ["spent, not delivered"]:
+        with pytest.raises(BudgetError, match="never drawn again"):
+            study.mean("age")
+        study.mean("age", again=True)
+        assert len(study.spent) == 2
+    else:
+        study.mean("age")  # free if it was delivered
+        assert len(study.spent) == 1
+    study.journal.ledger.verify()
 
 
 def test_an_account_of_somebody_else_is_left_alone(tmp_path):
@@ -334,8 +436,36 @@ def test_intervals_allow_for_dependence_among_the_rows_of_a_person():
     one, two = (seeded(rows_each=k).table("sex") for k in (1, 4))
     assert two.se_sampling == pytest.approx(2.0 * one.se_sampling, rel=0.1)
     assert two.release.rows_per_person == 4
-    fit = seeded(rows_each=4).ols("wage ~ age")
-    assert fit.bse["age"] == pytest.approx(2.0 * fit.estimator.summary().errors[0])
+
+
+@pytest.mark.parametrize(
+    ("method", "formula"), [("ols", "wage ~ age + sex"), ("logit", "sex ~ age"), ("smooth", "wage ~ s(age) + sex")]
+)
+def test_every_interval_of_a_fit_allows_for_dependence(method, formula):
+    """Coefficients, bands, statement and page alike: sampling variances times the rows of a person, privacy noise as it is."""
+    plain = getattr(seeded(epsilon=20.0), method)(formula)
+    wide = Fit(method, formula, BOOK, copy.deepcopy(plain.estimator))
+    wide.estimator.fitted_ = widened_fit(plain.estimator.fitted_, 4)
+    (one, two), names = (panel(fit).lines for fit in (plain, wide)), list(plain.params.index)
+    for before, after in zip(one, two, strict=True):
+        assert after.name in names
+        assert after.sampling == pytest.approx(2.0 * before.sampling)
+        noise = (before.high - before.low) ** 2 / 4.0 - before.sampling**2
+        assert (after.high - after.low) ** 2 / 4.0 - after.sampling**2 == pytest.approx(noise, rel=1e-6)
+        assert np.ptp(wide.conf_int().loc[after.name]) == pytest.approx(after.high - after.low)
+    widths = np.ptp(wide.conf_int(), axis=1)
+    assert wide.facts().widths == pytest.approx((widths.min(), widths.max()))
+    if method == "smooth":
+        bands = [fit.partial_effect("age", [30.0, 50.0]) for fit in (plain, wide)]
+        assert np.all(bands[1][2] - bands[1][1] > bands[0][2] - bands[0][1])
+        assert names == ["Intercept", "sex[T.M]"]
+        assert "sex[T.M]" in str(wide)
+        assert "s(age)" in wide._repr_html_()
+
+
+def test_a_study_of_persons_widens_its_fits():
+    fits = [seeded(people(20_000), rows_each=k, epsilon=50.0).ols("wage ~ age + sex").estimator for k in (1, 4)]
+    assert fits[1].fitted_.se_sampling == pytest.approx(2.0 * fits[0].fitted_.se_sampling, rel=0.2)
 
 
 def test_a_private_range_is_bought_once_at_its_price():
@@ -389,6 +519,19 @@ def test_a_plan_says_widths_and_what_a_wish_would_cost():
     assert "no epsilon" in str(study.plan("wage ~ age + sex", width=1e-9))
     with pytest.raises(InputError, match="terms"):
         study.plan("wage ~ age", width={"nope": 1.0})
+
+
+@pytest.mark.parametrize("rows_each", [1, 3])
+def test_a_plan_is_about_what_happens(rows_each):
+    rng = np.random.default_rng(0)
+    rows = {"region": rng.choice(["N", "S", "W"], 20_000)}
+    rows["wage"] = 2000.0 + 400.0 * (rows["region"] == "S") + 300.0 * rng.normal(size=20_000)
+    book = Codebook({"region": Category(["N", "S", "W"]), "wage": Number(1, 5000)})
+    study = seeded(rows, book, rows_each=rows_each)
+    planned = study.plan("wage ~ region", spread=300.0).widths
+    found = np.ptp(study.ols("wage ~ region").conf_int(), axis=1)
+    for name, width in planned.items():
+        assert found[name] == pytest.approx(width, rel=0.2)
 
 
 def broken():
@@ -449,30 +592,34 @@ def test_what_is_wrong_is_one_sentence(make):
         {"region": b"\xff"},
         {"member": "confidential"},
         {"age": 90, "sex": "M", "region": "W"},
+        {"who": "confidential", "wage": 3000.0},
     ],
     ids=lambda row: repr(row)[:30],
 )
-def test_neighbours_show_the_same_but_for_noise(row):
-    """The whole study, its ledger and its results, with the noise replayed."""
+@pytest.mark.parametrize("people_of", [{}, {"person": "who", "rows_each": 2}], ids=["rows", "persons"])
+def test_neighbours_show_the_same_but_for_noise(row, people_of):
+    """The whole study, its ledger, results, statements and report, with the noise replayed."""
     rows = people(60).astype(object)
     other = rows.copy()
     for name, value in row.items():
         other.at[7, name] = value
 
     def run(data, noise):
-        study = Study(data, BOOK, epsilon=2.0, random_state=noise)
+        study = Study(data, BOOK, epsilon=2.0, random_state=noise, **people_of)
         for name in ("mean", "mean by", "histogram", "table", "correlation", "ols"):
             ASKED[name](study)
         study.mean("age", where="age > 40")
+        study.logit("sex ~ age")
         return study
 
     def seen(study):
         history = study.journal.ledger.history()
         entries = [{k: v for k, v in e.to_dict().items() if k not in ("time", "hash", "previous")} for e in history]
-        text = json.dumps(entries)
+        told = {voice: study.statement(voice) for voice in ("methods", "ethics", "people")}
+        told |= {"ledger": json.dumps(entries), "page": Publication(study.journal).page(), "repr": repr(study)}
         for entry in history:  # receipts name entries by their hashes, which know the time
-            text = text.replace(entry.hash, str(entry.number))
-        return {"ledger": text.encode(), "repr": repr(study).encode(), "book": repr(study.book).encode()}
+            told = {name: text.replace(entry.hash, str(entry.number)) for name, text in told.items()}
+        return {name: text.encode() for name, text in told.items()} | {"book": repr(study.book).encode()}
 
     found = compare_artefacts(run, [(rows, other)], seen)
     assert found.compared > 3

@@ -20,6 +20,11 @@ _DELTA_TOLERANCE = 1e-12
 class Budget:
     """(epsilon, delta) under replace-one neighbours.
 
+    Parameters
+    ----------
+    epsilon, delta : float
+        The guarantee; smaller numbers promise more.
+
     Examples
     --------
     >>> Budget(1.0, 1e-6)

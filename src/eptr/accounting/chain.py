@@ -13,7 +13,7 @@ from .budget import Budget
 from .compose import compose
 from .filter import Spent, check_cost
 
-__all__ = ["Entry", "accepted", "checks_of", "cost_in", "first_break"]
+__all__ = ["Entry", "accepted", "checks_of", "cost_in", "first_break", "relation_of", "rows_of"]
 
 # The content of a failed domain check: an answer that costs nothing and says nothing else.
 FAILED_CHECK = {"answer": "failed"}
@@ -110,6 +110,8 @@ def _fault(before: list[Entry], entry: Entry) -> str | None:
     check_cost(cost)
     if cost.relation != relation_of(before[0]):
         return f"protects {cost.relation} neighbours, in a dataset that counts others"
+    if cost.rows != rows_of(before[0]):
+        return f"protects {cost.rows} rows of a person, in a dataset that counts others"
     if cost.basis not in accepted(before[0]):
         return f"is {cost.basis}, in a dataset that does not accept this"
     if "reservation" in content:
@@ -140,7 +142,7 @@ def _draw_fault(before: list[Entry], entry: Entry) -> str | None:
 
 
 # Version 0.1 wrote neither of these fields; its entries are read as below and never rewritten, so their hashes stay.
-_SINCE_0_2 = ("basis", "theorem", "relation")
+_SINCE_0_2 = ("basis", "theorem", "relation", "rows")
 
 
 def cost_in(content: dict[str, Any]) -> Cost:
@@ -156,6 +158,11 @@ def accepted(opening: Entry) -> tuple[str, ...]:
 def relation_of(opening: Entry) -> str:
     """The neighbour relation of a dataset; version 0.1 knew one alone."""
     return str(opening.content.get("neighbours", "replace-one"))
+
+
+def rows_of(opening: Entry) -> int:
+    """How many rows of one person a dataset protects together; version 0.1 knew one alone."""
+    return int(opening.content.get("rows", 1))
 
 
 def checks_of(opening: Entry) -> int:

@@ -110,12 +110,13 @@ class Composition:
 def compose(releases: Iterable[Any]) -> Composition:
     """The joint cost of releases from the same rows: ``compose([r1, r2]).epsilon(delta)``.
 
+    Valid when the *parameters* of the releases were fixed in advance; what is computed may depend on earlier outputs. If
+    the next budget itself depends on what was seen, use a :class:`eptr.Ledger`, which is a privacy filter.
+
     Parameters
     ----------
     releases : iterable of Release, Cost or fitted estimators
-
-    Valid when the *parameters* of the releases were fixed in advance; what is computed may depend on earlier outputs. If
-    the next budget itself depends on what was seen, use a :class:`eptr.Ledger`, which is a privacy filter.
+        From the same rows, with the same neighbours.
 
     Examples
     --------
@@ -131,6 +132,8 @@ def compose(releases: Iterable[Any]) -> Composition:
         raise InputError(
             "releases must all protect the same neighbours: a total of 'replace-one' and 'zero-out' would mean neither."
         )
+    if len({cost.rows for cost in costs}) > 1:
+        raise InputError("releases must all have one rows_per_person: a total of several would mean none of them.")
     return Composition(costs)
 
 

@@ -170,6 +170,8 @@ def check_cost(cost: Cost) -> None:
         raise PrivacyError(f"the cost must be of a known kind ({', '.join(KINDS)}), got {cost.kind!r}.")
     if cost.relation not in RELATIONS:
         raise PrivacyError(f"the relation of the cost must be one of {', '.join(RELATIONS)}, got {cost.relation!r}.")
+    if not isinstance(cost.rows, int) or cost.rows < 1:
+        raise PrivacyError("a cost must say how many rows of one person are protected together, at least 1.")
     if cost.basis not in BASES:
         raise PrivacyError(f"the basis of the cost must be one of {', '.join(BASES)}, got {cost.basis!r}.")
     if not isinstance(cost.theorem, str) or (cost.basis == "cited" and not cost.theorem.strip()):

@@ -18,9 +18,9 @@ from typing import Any
 from ..errors import BudgetError, InputError, LedgerError, PrivacyError
 from ..privacy.claim import BASES, Cost, Receipt
 from ..privacy.mechanism import forecast_test
-from ..privacy.unit import RELATIONS
+from ..privacy.unit import Unit
 from .budget import Budget
-from .chain import FAILED_CHECK, Entry, accepted, checks_of, cost_in, first_break, relation_of
+from .chain import FAILED_CHECK, Entry, accepted, checks_of, cost_in, first_break, relation_of, rows_of
 from .compose import compose
 from .filter import MIXING, Remaining, Spent, check_cost
 from .store import Store, open_store
@@ -46,13 +46,13 @@ class Reservation:
 class Ledger:
     """Budgets of named datasets, and everything that was released from them.
 
+    A ledger copies and pickles by its URL: it survives ``clone``, threads and processes.
+
     Parameters
     ----------
     url : str
         ``"sqlite:///budget.db"``, ``"postgresql:///?service=study"``; ``"...#study"`` also names the dataset to charge. A
         password in it is refused: use a service file, a password file or the environment.
-
-    A ledger copies and pickles by its URL: it survives ``clone``, threads and processes.
 
     Examples
     --------
@@ -104,6 +104,7 @@ class Ledger:
         accept: str = "proven",
         checks: int = 1,
         neighbours: str = "replace-one",
+        rows_per_person: int = 1,
         study: dict[str, Any] | None = None,
     ) -> None:
         """Open a dataset with a total budget.
@@ -125,6 +126,8 @@ class Ledger:
             answer depends on single rows and no epsilon covers it.
         neighbours : {"replace-one", "zero-out"}
             The one relation that all releases from this dataset must protect, so that its total means one thing.
+        rows_per_person : int
+            Likewise: so many rows of one person are protected together by every release.
         study : dict, optional
             What a study must know to go on: its codebook and settings, all public.
         """
@@ -136,11 +139,15 @@ class Ledger:
             raise InputError(f"accept must be one of {BASES}, got {accept!r}.")
         if isinstance(checks, bool) or not isinstance(checks, int) or checks < 0:
             raise InputError(f"checks must be a whole number of at least 0, got {checks!r}.")
-        if neighbours not in RELATIONS:
-            raise InputError(f"neighbours must be one of {RELATIONS}, got {neighbours!r}.")
-        budget = Budget(epsilon, delta)
+        unit, budget = Unit(neighbours, rows_per_person), Budget(epsilon, delta)
         content: dict[str, Any] = {"epsilon": budget.epsilon, "delta": budget.delta, "simulation": bool(simulation)}
-        content |= {"mixing": mixing, "accept": accept, "checks": checks, "neighbours": neighbours}
+        content |= {
+            "mixing": mixing,
+            "accept": accept,
+            "checks": checks,
+            "neighbours": unit.relation,
+            "rows": unit.rows,
+        }
         content |= {} if study is None else {"study": study}
         self._store.prepare()
         with self._store.transaction() as session:
@@ -156,12 +163,14 @@ class Ledger:
     def charge(self, cost: Cost, *, private: bool, what: str = "", call: str = "") -> Entry:
         """Commit a charge, or raise and leave everything as it was. Mechanisms call this before they draw noise.
 
-        ``call`` names the analysis of a study, whose result is recorded under the same name.
+        ``call`` names the analysis of a study, whose result is recorded under the same name; one that ends with a colon begins
+        a run, and is completed by the number of its entry.
         """
         check_cost(cost)
         dataset = self._named(None)
         with self._locked(dataset) as (session, opening, last):
             after, content = self._decide(session, opening, last, cost, private, call)
+            call += str(last.number + 1) if call.endswith(":") else ""
             content |= {"private": private} | ({"call": call} if call else {})
             entry = last.next(_after(last.time), _user(), what, "charge", content, after.to_dict())
             session.append(entry)
@@ -368,8 +377,8 @@ def _draws_on(entry: Entry, reservation: int | None) -> bool:
 
 def _check_terms(opening: Entry, cost: Cost, call: str = "") -> None:
     """What the dataset was opened for: one relation, all rows of a person, and claims that rest on enough."""
-    study = opening.content.get("study", {})
-    if not call and (study.get("person") is not None or study.get("rows_each", 1) > 1):
+    study, rows = opening.content.get("study", {}), rows_of(opening)
+    if not call and study.get("person") is not None:
         raise PrivacyError(
             f"{opening.dataset!r} counts releases that protect all rows of one {study['protects']}, which only its study makes; "
             "ask eptr.Study.open(ledger, data). Nothing was drawn."
@@ -379,6 +388,11 @@ def _check_terms(opening: Entry, cost: Cost, call: str = "") -> None:
         raise PrivacyError(
             f"this release protects {cost.relation!r} neighbours and {opening.dataset!r} counts {relation!r} ones; fit with "
             f"neighbours={relation!r}, or charge a dataset that was created for {cost.relation!r}. Nothing was drawn."
+        )
+    if cost.rows != rows:
+        raise PrivacyError(
+            f"this release protects {cost.rows} of a person's rows together and {opening.dataset!r} counts {rows}; fit with "
+            f"rows_per_person={rows}, or charge a dataset that was created for {cost.rows}. Nothing was drawn."
         )
     if cost.basis not in accepted(opening):
         raise PrivacyError(

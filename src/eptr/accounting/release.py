@@ -31,6 +31,7 @@ def release(
     Parameters
     ----------
     proposal : Proposal
+        What to release, and the two claims that the guarantee rests on.
     epsilon, delta : float
         The guarantee of the whole release, test included.
     strategy : {"tight", "paper", "ptr"}

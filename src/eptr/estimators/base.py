@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..accounting.account import Account, open_account
 from ..accounting.budget import Budget
+from ..docstrings import described
 from ..errors import (
     BoundError,
     InputError,
@@ -46,7 +47,7 @@ from .strategy import Strategy
 __all__ = ["NoisyScore", "PrivateEstimator"]
 
 # Settings that a Release has in other places, or that mean something only where it was made.
-_TOLD_ELSEWHERE = ("epsilon", "delta", "neighbours", "rows_per_person", "ledger", "random_state")
+TOLD_ELSEWHERE = ("epsilon", "delta", "neighbours", "rows_per_person", "ledger", "random_state")
 NO_REPLY = "no reply: the private test did not release this fit, and predictions are the public fallback."
 
 
@@ -90,6 +91,11 @@ class PrivateEstimator(_Declared):
     _selector: ClassVar[str] = "strategy"
     _target: ClassVar[Target] = "numbers"
     _fitted: ClassVar[type[Fitted]] = Fitted
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "Parameters" in (cls.__doc__ or ""):
+            described(cls)
 
     def fit(self, X: Any, y: Any = None, **unsupported: Any) -> Self:
         """Fit privately. ``y`` is an array, or the name of the target column when ``X`` is a table.
@@ -181,7 +187,7 @@ class PrivateEstimator(_Declared):
             f"The method known in the literature as {self._method} form, was used" if strategy is None else strategy.how
         )
         home = type(self if strategy is None else strategy).__module__
-        public = {k: v for k, v in self.get_params(deep=False).items() if k not in _TOLD_ELSEWHERE}
+        public = {k: v for k, v in self.get_params(deep=False).items() if k not in TOLD_ELSEWHERE}
         private = [name for name, value in public.items() if isinstance(value, str) and value == "private"]
         bought = {name: self._bought(name) for name in private}
         return Record.of(type(self).__name__, how, home, {k: v for k, v in public.items() if k not in private}, bought)
@@ -289,8 +295,10 @@ class PrivateEstimator(_Declared):
     def facts(self) -> Facts:
         """What a reader may rely on: the facts of the Release, and what this model knows of its accuracy."""
         check_is_fitted(self, "release_")
+        return self._facts(self._table())
+
+    def _facts(self, table: Any) -> Facts:
         found = replace(self.release_.facts(), fault=self._fault or "")
-        table = self._table()
         if table is None:
             return found
         widths = np.ptp(table.intervals, axis=1)

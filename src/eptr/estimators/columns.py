@@ -24,6 +24,7 @@ LONGEST = 1.2  # ... and so that a row of a rare level is at most so many sqrt(p
 FINEST = 0.1  # of any other column, or twice the noise of its variance, whichever is larger
 OUTSIDE_SHARE = 0.1  # of this budget, to the number of rows outside
 FEW = 25.0  # a level that fewer than FEW/mu rows have cannot be told from none
+FAR = 4.0  # y is moved if its mean lies so many times its noise from the middle of the range
 USELESS = 0.25  # noise on a mean, in half ranges, from which it is not worth using
 
 
@@ -58,7 +59,8 @@ class Standardised:
             xp = namespace(x)
             if columns is not None and inverse is not None:
                 x = xp.clip(x, like(columns.low, x), like(columns.high, x))
-                x = (x - like(columns.centre, x)) * like(inverse, x)
+                x -= like(columns.centre, x)
+                x *= like(inverse, x)
             y = y - y_centre if y_centre else y  # labels stay whole numbers
             if keep is not None:  # a row that is dropped is zero, whatever the centre
                 x, y = xp.where(keep[:, None], x, xp.zeros_like(x)), xp.where(keep, y, xp.zeros_like(y))
@@ -126,6 +128,6 @@ def standardise(
     farther = np.maximum(least, (1.0 + abs(mean)) / (LONGEST * math.sqrt(features)))  # the end that fewer rows are at
     scale = half * np.maximum(np.sqrt(spread), np.where(ends, farther, min(finest, LEAST)))
     centre, outside = middle + half * mean, min(max(outside, 0.0), 1.0)
-    y_mean = float(centre[-1]) if with_y and noise < USELESS else None
+    y_mean = float(centre[-1]) if with_y and abs(mean[-1]) > FAR * noise else None
     low, high, centre, scale = (v[:features] for v in (low, high, centre, scale))
     return Columns(low, high, centre, scale, too_few[:features], outside, y_mean)

@@ -40,10 +40,6 @@ class Whitening:
         arrived = (self.doubt / 2.0) ** steps <= ARRIVED / math.sqrt(n)
         return np.asarray((self.vectors**2) @ arrived)
 
-    def noise_alone(self) -> Array:
-        """How much of each column lies in directions of which the released matrix shows nothing."""
-        return np.asarray((self.vectors**2) @ np.isinf(self.doubt))
-
 
 def whiten(gram: Array, noise: float, n: int) -> Whitening:
     """``noise``: standard deviation on the diagonal of the released ``gram``."""

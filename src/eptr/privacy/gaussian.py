@@ -136,6 +136,11 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
 
     Rounded down: the exact curve at the returned mu never exceeds delta.
 
+    Parameters
+    ----------
+    epsilon, delta : float
+        The guarantee to be kept.
+
     Examples
     --------
     >>> round(1 / gaussian_mu(1.0, 0.01), 3)

@@ -41,6 +41,9 @@ CALLERS = (
 class Proposal:
     """A non-private estimate, the sensitivity it has on safe datasets, and a safety lower bound.
 
+    A Proposal holds private values; its repr shows none of them, and no value of theirs raises an error, which would
+    tell. What is no number at all, or empty, is a mistake of the program and raises.
+
     Parameters
     ----------
     estimate : float or array
@@ -52,9 +55,6 @@ class Proposal:
         gamma(X) >= 0, a SaLBo: 1-Lipschitz in replaced rows, and positive only where ``sensitivity`` holds. NaN and
         negative numbers count as 0, "not known to be safe". Infinity is for a sensitivity that holds everywhere: if one
         dataset has it, all have.
-
-    A Proposal holds private values; its repr shows none of them, and no value of theirs raises an error, which would
-    tell. What is no number at all, or empty, is a mistake of the program and raises.
     """
 
     estimate: Array

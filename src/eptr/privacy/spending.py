@@ -119,7 +119,7 @@ class Spending(Portion):
         honest: bool = True,
         what: str = "",
     ) -> None:
-        self.cost, self.protected = replace(cost, relation=unit.relation), unit
+        self.cost, self.protected = replace(cost, relation=unit.relation, rows=unit.rows), unit
         super().__init__(self, cost.mu)
         self._rows, self._account, self._what, self._seed = rows, account, what, random_state
         self._noise = noise_source(random_state)

@@ -26,4 +26,4 @@ class Unit:
         if self.relation not in RELATIONS:
             raise InputError(f"neighbours must be one of {RELATIONS}, got {self.relation!r}.")
         if isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1:
-            raise InputError(f"rows must be a whole number of at least 1, got {self.rows!r}.")
+            raise InputError(f"rows_per_person must be a whole number of at least 1, got {self.rows!r}.")

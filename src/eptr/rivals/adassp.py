@@ -30,15 +30,11 @@ class AdaSSP(LinearRival):
 
     Parameters
     ----------
-    epsilon, delta : float
     x_bound, y_bound : float
         Public bounds on the norm of a row and on |y|.
-    fit_intercept : bool, default True
     form : {"repaired", "literature"}
         "repaired": replace-one sensitivities and exact Gaussian calibration. "literature": the published noise, three
         releases at (epsilon/3, delta/3) with add/remove sensitivities; accounted exactly and refused where it fails.
-    neighbours, invalid, ledger, random_state
-        As in :class:`eptr.LinearRegression`.
     """
 
     epsilon: float = 1.0

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, Unpack
 
+from ..docstrings import described
 from ..privacy.joint_exponential import joint_places, rows_wanted
 from ..stats.estimate import Estimate
 from ..stats.question import Shared
@@ -20,6 +21,7 @@ THEOREM = (
 )
 
 
+@described
 def ApproximateQuantiles(x: Any, q: Any, bounds: Any, *, epsilon: float, **shared: Unpack[Shared]) -> Estimate:
     """Halving the levels: one exponential mechanism for each, and an equal part of epsilon for each depth; epsilon-DP.
 

@@ -39,7 +39,6 @@ class BinnedKernel(FunctionRival):
 
     Parameters
     ----------
-    epsilon, delta : float
     domain : (low, high) or list of pairs
         Public range of every axis; values outside are moved to the edge.
     y_bound : float or (low, high)
@@ -48,9 +47,6 @@ class BinnedKernel(FunctionRival):
         Of the Gaussian smoother; one for all axes, or one per axis.
     cells : int, optional
         Per axis; default two per bandwidth.
-    form : {"repaired"}
-    neighbours, invalid, ledger, random_state
-        As in :class:`eptr.KernelRegressor`.
     """
 
     epsilon: float = 1.0

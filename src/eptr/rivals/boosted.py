@@ -35,20 +35,16 @@ class BoostedAdaSSP(LinearRival):
 
     Parameters
     ----------
-    epsilon, delta : float
     x_bound, y_bound : float
         Public bounds on the norm of a row and on |y|.
     clip : float, optional
         Public bound tau on the residuals of a round; default ``y_bound``.
     rounds : int, optional
         Default 20 ("repaired"), 100 ("literature").
-    fit_intercept : bool, default True
     form : {"repaired", "literature"}
         "repaired": replace-one sensitivities, exact Gaussian noise, every round paid for; round t moves by 1/t of its
         solution, which averages the noise of all rounds. "literature": the authors' public code, which uses the mu of
         (epsilon, delta) as a standard deviation and pays for no round: **not private** ((1, 1e-6) is an epsilon of about 1,100).
-    neighbours, invalid, ledger, random_state
-        As in :class:`eptr.LinearRegression`.
     """
 
     epsilon: float = 1.0

@@ -35,20 +35,16 @@ class ClippedDescent(LogOddsRival):
 
     Parameters
     ----------
-    epsilon, delta : float
     x_bound : float
         Public bound on the norm of a row; it sets the scale of the defaults, no row is shortened to it.
     classes : "public" or sequence of two
+        The labels. "public" declares those that occur in y to be public knowledge.
     steps : int, optional
         Default 25.
     step_size : float, optional
         Default .8 over the mean square of a column, if rows are two thirds of ``x_bound`` long.
     clip : float, optional
         Bound on the norm of one row's gradient; default .4 x_bound.
-    fit_intercept : bool, default True
-    form : {"repaired"}
-    neighbours, invalid, ledger, random_state
-        As in :class:`eptr.BayesClassifier`.
     """
 
     epsilon: float = 1.0

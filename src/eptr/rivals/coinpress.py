@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..docstrings import described
 from ..errors import positive
 from ..estimators.base import whole_number
 from ..estimators.mapped import Mapped
@@ -28,21 +29,19 @@ Array = NDArray[np.float64]
 LAST = 0.75
 
 
+@described
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinPress:
     """Normal rows with a known scale: each step clips to a set that holds them all with high probability, then shrinks it.
 
     Parameters
     ----------
-    epsilon, delta : float
     steps : int
         Of which the last has three quarters of the budget.
     failure : float
         Probability that a set misses a row.
     scale : float
         Standard deviation of every column: means need it. For covariances, an upper bound of it.
-    neighbours, rows_per_person, invalid, ledger, random_state, level
-        As in :func:`eptr.stats.mean`.
     """
 
     epsilon: float

@@ -34,22 +34,19 @@ class DPNewton(LogOddsRival):
 
     Parameters
     ----------
-    epsilon, delta : float
     x_bound : float
         Public bound on the norm of a row.
     classes : "public" or sequence of two
+        The labels. "public" declares those that occur in y to be public knowledge.
     steps : int, optional
         Default 6 ("repaired"), 10 ("literature").
     eigenvalues : {"clipped", "shifted"}
         How the Hessian is kept away from zero: its eigenvalues are at least a number that follows from a noisy trace, or that
         number is added to them.
-    fit_intercept : bool, default True
     form : {"repaired", "literature"}
         "repaired": exact Gaussian composition, eigenvalues kept so large that noisy steps converge, scores bounded at the
         coefficients they are taken at (by half in the first step), and the smaller of two bounds on a direction. "literature":
         concentrated privacy as published, converted to (epsilon, delta), with sensitivities for replaced rows.
-    neighbours, invalid, ledger, random_state
-        As in :class:`eptr.BayesClassifier`.
     """
 
     epsilon: float = 1.0

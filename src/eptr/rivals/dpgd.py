@@ -30,7 +30,6 @@ class DPGD(LinearRival):
 
     Parameters
     ----------
-    epsilon, delta : float
     x_bound, y_bound : float
         Public bounds on the norm of a row and on |y| ("clipped" uses them for the intercept's scale only).
     coef_bound : float
@@ -42,12 +41,9 @@ class DPGD(LinearRival):
         Public; about one over the largest eigenvalue of the covariance of x.
     clip : float
         "clipped": bound on the norm of one row's gradient, about twice the noise level times sqrt(p).
-    fit_intercept : bool, default True
     form : {"repaired", "literature", "clipped"}
         "repaired": exact sensitivity and Gaussian composition. "literature": published noise, twice the sensitivity
         and T-fold summation. "clipped": every row's gradient clipped to ``clip`` instead of the data.
-    neighbours, invalid, ledger, random_state
-        As in :class:`eptr.LinearRegression`.
     """
 
     epsilon: float = 1.0

@@ -34,17 +34,13 @@ class DPJL(LinearRival):
 
     Parameters
     ----------
-    epsilon, delta : float
     x_bound, y_bound : float
         Public bounds on the norm of a row and on |y|.
     sketch : int, optional
         Rows r of the sketch. Default: "repaired" minimises sampling error plus ridge bias under public guesses
         (columns of size x_bound/(1.5 sqrt p), noise of y_bound/4); "literature" takes max(p + 10, min(n, 5 p)).
-    fit_intercept : bool, default True
     form : {"repaired", "literature"}
         They differ in the size of the sketch only.
-    invalid, ledger, random_state
-        As in :class:`eptr.LinearRegression`.
 
     Notes
     -----

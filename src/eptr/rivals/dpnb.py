@@ -30,12 +30,10 @@ class DPNB(ClassRival):
 
     Parameters
     ----------
-    epsilon : float
     delta : float
         Ignored: the guarantee is pure, and the Release shows delta = 0.
     x_bound : float
         Public bound on the norm of a row.
-    classes : "public" or sequence
     count_share : float
         Share of epsilon spent on the counts.
     floor : float
@@ -45,8 +43,6 @@ class DPNB(ClassRival):
         over p coordinates, 2R each, nearest to the publication. "literature": noise on class means scaled by the
         **private** class sizes, half of the budget on counts, the rest over all K p means: **not private**, because the
         size of the noise is a function of the data and nothing bounds the mean of a class that may shrink.
-    neighbours, invalid, ledger, random_state
-        As in :class:`eptr.BayesClassifier`.
     """
 
     epsilon: float = 1.0

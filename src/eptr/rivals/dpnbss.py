@@ -33,7 +33,6 @@ class DPNBSS(ClassRival):
         "repaired" does not use ``delta``, and the Release shows 0.
     x_bound : float
         Public bound on the norm of a row.
-    classes : "public" or sequence
     count_share : float
         Share of epsilon spent on the counts.
     floor : float
@@ -42,8 +41,6 @@ class DPNBSS(ClassRival):
         "repaired": Cauchy noise, epsilon-DP in real numbers; for the floats that are drawn this is **not verified**, and
         the Release says so. "gaussian": Gaussian noise, (epsilon, delta)-DP by citation. "literature": Cauchy noise scaled
         by 2R/(n_k + 1) at the private class sizes without smoothing: **not private**, not smooth sensitivity.
-    invalid, ledger, random_state
-        As in :class:`eptr.BayesClassifier`.
     """
 
     epsilon: float = 1.0

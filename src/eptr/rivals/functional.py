@@ -28,19 +28,15 @@ class FunctionalMechanism(LinearRival):
 
     Parameters
     ----------
-    epsilon : float
     delta : float
         Ignored: the guarantee is pure, and the Release shows delta = 0.
     x_bound, y_bound : float
         Public bounds on the norm of a row and on |y|.
     coef_bound : float, optional
         If given, the coefficients are projected to this norm: post-processing.
-    fit_intercept : bool, default True
     form : {"repaired", "literature"}
         "repaired": exact L1 sensitivity p + 1 + 2 sqrt p, and only eigenvalues that drown in noise are raised.
         "literature": sensitivity 2 (p+1)^2, a ridge of 4 standard deviations always, and what is still not positive dropped.
-    neighbours, invalid, ledger, random_state
-        As in :class:`eptr.LinearRegression`.
     """
 
     epsilon: float = 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
+from ..docstrings import described
 from ..stats.estimate import Estimate
 from ..stats.question import Shared
 from .value_line import AskedValues, place_values
@@ -11,6 +12,7 @@ from .value_line import AskedValues, place_values
 __all__ = ["JointExp", "OneByOne"]
 
 
+@described
 def JointExp(x: Any, q: Any, bounds: Any, *, epsilon: float, **shared: Unpack[Shared]) -> Estimate:
     """All levels by one exponential mechanism on the intervals between sorted values; epsilon-DP, sampled exactly.
 
@@ -21,6 +23,7 @@ def JointExp(x: Any, q: Any, bounds: Any, *, epsilon: float, **shared: Unpack[Sh
     return asked.answer(found)  # proof: joint
 
 
+@described
 def OneByOne(x: Any, q: Any, bounds: Any, *, epsilon: float, **shared: Unpack[Shared]) -> Estimate:
     """Each level by an exponential mechanism of its own (Smith 2011), with an equal part of epsilon, then sorted."""
     asked = AskedValues("OneByOne", x, q, bounds, epsilon, shared)

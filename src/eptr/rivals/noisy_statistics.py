@@ -27,15 +27,10 @@ class NoisyStatistics(ClassRival):
 
     Parameters
     ----------
-    epsilon, delta : float
     x_bound : float
         Public bound on the norm of a row.
-    classes : "public" or sequence
     floor : float
         No class counts for less than this share of the rows.
-    form : {"repaired"}
-    neighbours, invalid, ledger, random_state
-        As in :class:`eptr.BayesClassifier`.
     """
 
     epsilon: float = 1.0

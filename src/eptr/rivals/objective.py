@@ -40,16 +40,13 @@ class ObjectivePerturbation(LogOddsRival):
 
     Parameters
     ----------
-    epsilon, delta : float
     x_bound : float
         Public bound on the norm of a row.
     classes : "public" or sequence of two
-    fit_intercept : bool, default True
+        The labels. "public" declares those that occur in y to be public knowledge.
     form : {"repaired", "literature"}
         "repaired": the noise that the privacy profile asks for. "literature": the published constants of Kifer, Smith and
         Thakurta (2012), for a gradient that moves by twice the radius; refused where they do not hold.
-    neighbours, invalid, ledger, random_state
-        As in :class:`eptr.BayesClassifier`.
     """
 
     epsilon: float = 1.0

@@ -31,19 +31,17 @@ Array = NDArray[np.float64]
 class PTR(ClassRival):
     """Class means by propose-test-release (Dwork and Lei 2009; Brunel and Avella-Medina 2020); (epsilon, delta)-DP.
 
+    Without a reply all means are zero and the prior is uniform.
+
     Parameters
     ----------
-    epsilon, delta : float
     x_bound : float
         Public bound on the norm of a row.
-    classes : "public" or sequence
     c0 : float
         Proposes the sensitivity of a dataset whose classes have at least c0 n rows.
     form : {"repaired", "literature"}
         "repaired": half of epsilon for the test, half for the noise. "literature": half for the test and all of epsilon
         for the noise, as printed: **not private** at the claimed level (delta 1.1e-4 instead of 1e-6 at epsilon = 1).
-    invalid, ledger, random_state
-        As in :class:`eptr.BayesClassifier`. Without a reply all means are zero and the prior is uniform.
     """
 
     epsilon: float = 1.0

@@ -42,17 +42,14 @@ class TukeyEM(LinearRival):
     """Exponential mechanism over the boxes of m least squares fits (Amin et al. 2023); (epsilon, delta)-DP, no bounds needed.
 
     Boxes, test and draw are exact; coefficients are a real draw rounded to floats. Without a reply they are zero.
+    Its statistic is not a sum over rows: it works in memory only.
 
     Parameters
     ----------
-    epsilon, delta : float
     batches : int, optional
         Number m of disjoint random batches; default n/(3 p).
-    fit_intercept : bool, default True
     form : {"repaired"}
         Test noise of scale 1/epsilon' and the factor 1/2 in the depth's weight that replacement needs.
-    invalid, ledger, random_state
-        As in :class:`eptr.LinearRegression`. Its statistic is not a sum over rows: it works in memory only.
     """
 
     epsilon: float = 1.0

@@ -50,6 +50,7 @@ class WaveletEstimator(FunctionRival):
     y_bound : float or (low, high)
         Public bound on |y|, or its public range.
     basis : {"cosine", "haar"}
+        The orthogonal functions: cosines, for smooth curves, or constants on cells.
     terms : int, optional
         Haar: cells per axis; cosine: terms per axis. Default: the rate-optimal number from n, epsilon and the dimension.
     density : {"estimate", "uniform"}
@@ -57,8 +58,6 @@ class WaveletEstimator(FunctionRival):
     form : {"repaired", "literature"}
         "literature": Haar to level 8 (10, on the first axis only, for more axes), Laplace noise 6 tau 2^L/(n epsilon) on every
         cell, uniform design assumed.
-    neighbours, invalid, ledger, random_state
-        As in :class:`eptr.KernelRegressor`.
     """
 
     epsilon: float = 1.0

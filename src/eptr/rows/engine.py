@@ -36,6 +36,9 @@ Partial = tuple[tuple[Array, ...] | None, int, float, str]
 NOTHING: Partial = (None, 0, 0.0, "")
 # Larger values are cut to this, far outside any bound, so that squares and differences stay finite.
 _LARGEST = 1e150
+# glibc gives what a block has freed back to the system, and fetches it again page by page for the next one, at twice the cost of
+# a pass, until it has seen an array of such a size freed.
+np.empty(2**21)
 _ADVICE = "clean it, or pass invalid='drop' to give such rows no weight."
 # One sentence for whatever is wrong with a value, so that the sentence does not tell which.
 _NO_NUMBER = (

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from ..docstrings import described
 from ..errors import InputError
 from ..estimators.mapped import FAR, Mapped
 from ..privacy.contribution import Gaussian, Outer
@@ -34,6 +35,7 @@ ROUGH, ROUGH_RADIUS = 0.08, 1.5
 _DRAWS = 400
 
 
+@described
 def covariance(
     x: Any, bounds: Any, *, epsilon: float, delta: float = 1e-6, level: float = 0.95, **shared: Unpack[Shared]
 ) -> Estimate:
@@ -70,10 +72,11 @@ def covariance(
     )
 
 
+@described
 def correlation(
     x: Any, bounds: Any, *, epsilon: float, delta: float = 1e-6, level: float = 0.95, **shared: Unpack[Shared]
 ) -> Estimate:
-    """The correlation matrix of the columns of a table; parameters are those of :func:`eptr.stats.mean`."""
+    """The correlation matrix of the columns of a table."""
     question = Question(
         what="correlation",
         epsilon=epsilon,

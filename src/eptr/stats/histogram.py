@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ..docstrings import described
 from ..errors import InputError
 from ..rows.namespace import like, namespace, to_numpy
 from ..rows.task import Task
@@ -18,6 +19,7 @@ from .tally import tally
 __all__ = ["histogram"]
 
 
+@described
 def histogram(
     x: Any, bins: Any, *, epsilon: float, delta: float = 1e-6, level: float = 0.95, **shared: Unpack[Shared]
 ) -> Estimate:
@@ -26,14 +28,12 @@ def histogram(
     Parameters
     ----------
     x : column, or table of one
+        The values.
     bins : sequence of floats, or {name: sequence}, which chooses the column of a table
         The edges, increasing, from what is known before seeing the data; the first and the last may be infinite. A bin holds
         its lower edge and not its upper one, but the last holds both. Values beyond the edges count in the outer bins.
-    epsilon, delta : float
     level : float
         Intervals hold the number of rows times the share of the population so often, each bin by itself.
-    neighbours, rows_per_person, invalid, ledger, random_state
-        As in the estimators: docs/stats.md.
 
     Examples
     --------

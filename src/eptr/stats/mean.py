@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from ..docstrings import described
 from ..privacy.spending import Portion, Spending
 from ..rows.engine import Engine, Rows
 from ..rows.task import Task
@@ -22,6 +23,7 @@ __all__ = ["Asked", "ask_columns", "mean", "mean_weights", "means", "pooled"]
 Array = NDArray[np.float64]
 
 
+@described
 def mean(
     x: Any,
     bounds: Any,
@@ -37,19 +39,15 @@ def mean(
 
     Parameters
     ----------
-    x : array, list, series, table, path of Parquet files, or what Arrow, Dask or Spark have
     bounds : (low, high), one pair per column, or {name: (low, high)}, which chooses columns
         From what is known before seeing the data; values beyond are moved to them. Wide bounds do no harm: a seventh of the
         budget finds where the rows are.
-    epsilon, delta : float
     by : column of labels or its name, optional
         Means by group, all in one release; the sizes of groups are private.
     levels : list
         The groups; required with ``by``, because levels that are found in the data would tell which ones occur.
     level : float
         Of the intervals. They assume that tails fade: a few rows far beyond all others cannot be seen by anybody.
-    neighbours, rows_per_person, invalid, ledger, random_state
-        As in the estimators: docs/stats.md.
 
     Examples
     --------

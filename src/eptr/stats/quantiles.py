@@ -12,6 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from ..docstrings import described
 from ..errors import InputError, positive
 from ..privacy.bounded_range import bounded_range_mu
 from ..privacy.cell_line import CellLine
@@ -33,6 +34,7 @@ _KEPT_BACK = 1.0 - 1e-15
 _FINENESS = 8.0
 
 
+@described
 def quantiles(
     x: Any,
     q: Any,
@@ -51,7 +53,7 @@ def quantiles(
     x : array, list, series, table, path of Parquet files, or what Arrow, Dask or Spark have
         With several columns each gets an equal part of epsilon.
     q : float or sequence of floats
-        Levels between 0 and 1; many cost little more than one.
+        Levels between 0 and 1, of the rows that are not dropped; many cost little more than one.
     bounds : (low, high), one pair per column, or {name: (low, high)}, which chooses columns
         From what is known before seeing the data; values beyond count at the ends. Much too wide bounds cost little.
     epsilon : float
@@ -63,8 +65,6 @@ def quantiles(
         make errors in ranks larger: None buys none.
     kept : float, optional
         About how many rows are not dropped, if most are: public, or released before. Without it intervals count all rows.
-    neighbours, rows_per_person, invalid, ledger, random_state
-        As in the estimators: docs/stats.md. Where rows may be dropped, levels refer to those that are kept.
 
     Examples
     --------
@@ -77,6 +77,7 @@ def quantiles(
     return _answer("quantiles", x, q, bounds, epsilon, step, level, shared, kept)
 
 
+@described
 def median(
     x: Any,
     bounds: Any,
@@ -86,7 +87,7 @@ def median(
     level: float | None = 0.95,
     **shared: Unpack[Shared],
 ) -> Estimate:
-    """The median of one or more columns; see :func:`quantiles`."""
+    """The median of one or more columns; epsilon-DP, with delta = 0."""
     return _answer("median", x, 0.5, bounds, epsilon, step, level, shared)
 
 

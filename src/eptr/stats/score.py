@@ -10,6 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from ..docstrings import described
 from ..errors import BoundError, InputError
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
@@ -31,6 +32,7 @@ MIDDLE = 0.1
 _DRAWS = 2000
 
 
+@described
 def score(
     model: Any,
     X: Any,
@@ -56,8 +58,6 @@ def score(
         .99), "neg_brier_score", "roc_auc", or "calibration": the share of positive rows where the model says 0-10 %, ...
     y_range : (low, high)
         Public; y and predictions beyond it are moved to it. Wide ones do no harm.
-    epsilon, delta, level, neighbours, rows_per_person, invalid, ledger, random_state
-        As in :func:`eptr.stats.mean`.
     """
     if scoring not in SCORES:
         raise InputError(f"scoring must be one of {sorted(SCORES)}, got {scoring!r}.")

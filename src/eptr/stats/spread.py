@@ -7,6 +7,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from ..docstrings import described
 from .clip import clip_columns
 from .estimate import Estimate
 from .mean import Asked, ask_columns, pooled
@@ -20,6 +21,7 @@ Array = NDArray[np.float64]
 _ALL_COUNT, _COUNTED = (Weights(count, 1 / 8, 1.0, 1 / 8, 1 / 4) for count in (0.0, 1 / 4))
 
 
+@described
 def variance(
     x: Any,
     bounds: Any,
@@ -31,7 +33,7 @@ def variance(
     level: float = 0.95,
     **shared: Unpack[Shared],
 ) -> Estimate:
-    """Variances of columns (divided by n - 1); everything else as in :func:`eptr.stats.mean`."""
+    """Variances of columns (divided by n - 1)."""
     question = Question(
         what="variance",
         epsilon=epsilon,
@@ -46,6 +48,7 @@ def variance(
     return asked.answer(value, sampling, privacy, noise, low=low, high=high)
 
 
+@described
 def std(
     x: Any,
     bounds: Any,

@@ -7,6 +7,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ..docstrings import described
 from ..errors import DomainError, InputError
 from ..rows.namespace import on_host
 from ..rows.task import Task
@@ -19,6 +20,7 @@ __all__ = ["table"]
 _MOST_WAYS, _MOST_CELLS = 4, 1_000_000
 
 
+@described
 def table(
     *columns: Any, levels: Any, epsilon: float, delta: float = 1e-6, level: float = 0.95, **shared: Unpack[Shared]
 ) -> Estimate:
@@ -27,14 +29,12 @@ def table(
     Parameters
     ----------
     *columns : one to four columns of labels, or one table
+        What is counted.
     levels : list of lists, or {name: list}
         The labels of every column, in the order of the answer; a mapping chooses columns of a table by name. For a single
         column a list will do.
-    epsilon, delta : float
     level : float
         Intervals hold the number of rows times the share of the population so often, each cell by itself.
-    neighbours, rows_per_person, invalid, ledger, random_state
-        As in the estimators: docs/stats.md.
 
     Examples
     --------

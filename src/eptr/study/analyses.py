@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from .interval import Interval
 from .journal import Call
 from .layout import Frame, Labelled, Layout, Pieces
 from .result import Description, widened
-from .terms import Column, levels_of
+from .terms import Column, Levels, levels_of
 
 __all__ = ["QUARTILES", "Paid", "columns_of", "describe", "private_range", "quantiles", "table"]
 
@@ -111,15 +111,19 @@ def _described(paid: Paid, name: str) -> dict[str, Estimate]:
     found = {"mean": stats.mean(rows, bounds, **paid.part(MEAN).sums())}
     found["sd"] = stats.std(rows, bounds, **paid.part(SPREAD).sums())
     found["quantile"] = quantiles(paid.part(QUANTILES), [name], list(QUARTILES), 0.95)
-    odd = paid.rows(_odd(name, *kind.range))
-    found["share"] = stats.mean(odd, {"missing": (0, 1), "beyond": (0, 1)}, **paid.part(MISSING).sums())
+    found["share"] = _shares(paid.part(MISSING), name, *kind.range)
     return {what: widened(estimate, widen) for what, estimate in found.items()}
 
 
-def _odd(name: str, low: float, high: float) -> tuple[Column, ...]:
-    """Whether a number is missing, and whether it lies beyond its range, of every row."""
-    tests = {
-        "missing": lambda read: np.isnan(read[name]).astype(float),
-        "beyond": lambda read: ((read[name] < low) | (read[name] > high)).astype(float),
-    }
-    return columns_of([Expression(what, (name,), Interval(0.0, 1.0), True, test) for what, test in tests.items()])
+def _shares(paid: Paid, name: str, low: float, high: float) -> Estimate:
+    """How many rows lack a number, and how many have one beyond its range: counted, for a clip would cut small ones off."""
+
+    def place(read: Any) -> Any:
+        return np.where(np.isnan(read[name]), 1.0, 2.0 * ((read[name] < low) | (read[name] > high)))
+
+    where = Expression(name, (name,), Interval(0.0, 2.0), False, place)
+    counts = table(paid, {name: Levels(name, name, ("within", "missing", "beyond"), (0, 1, 2), of=where)}, 0.95)
+    numbers = {f.name: getattr(counts, f.name) for f in fields(Estimate)} | {"names": (("missing", "beyond"),)}
+    for part in ("value", "low", "high", "se_sampling", "se_privacy"):
+        numbers[part] = np.clip(numbers[part][1:] / max(1.0, float(counts.value.sum())), 0.0, 1.0)
+    return Estimate(**numbers)

@@ -5,23 +5,27 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from ..catalogue import from_json
 from ..codebook import Codebook
 from ..errors import InputError
 from ..persistence import decode, encode
+from ..privacy.claim import Release
+from ..privacy.facts import Facts
+from ..privacy.voices import tell
 from ..stats.estimate import Estimate
 from .layout import Layout, open_data
 from .models import Model, model
 
-__all__ = ["Description", "Fit", "restored", "storable", "widened"]
+__all__ = ["Description", "Fit", "restored", "signed", "storable", "widened", "widened_fit"]
 
 SCHEMA = "eptr-study/1"
 LEFT_OUT = (
@@ -53,7 +57,6 @@ class Fit:
     formula: str
     book: Codebook
     estimator: Any
-    rows_each: int = 1
 
     @cached_property
     def model(self) -> Model:
@@ -96,20 +99,45 @@ class Fit:
         names, found = self._table(0.95)
         return pandas.Series(found[name], index=names)
 
+    def summary(self, level: float = 0.95) -> Any:
+        """The table of the estimator, with the names that the formula gives."""
+        table = self.estimator.summary(level)
+        names = {f"{f.text}={k}": f"{f.text}[T.{name}]" for f in self.model.levels for k, name in enumerate(f.names)}
+        names["(Intercept)"] = "Intercept"
+        return replace(table, names=tuple(names.get(str(name), str(name)) for name in table.names))
+
+    def facts(self) -> Facts:
+        """What a reader may rely on."""
+        found: Facts = self.estimator._facts(self.summary())
+        return found
+
+    def statement(self, voice: str = "methods") -> str:
+        """What was promised and how it was kept: for a "methods" section, an "ethics" board, or the "people" in the data."""
+        return tell(self.facts(), voice)
+
+    def reaches(self) -> dict[str, float]:
+        """By term, half of the column's declared range: what makes slopes comparable."""
+        return {column.name: 0.5 * (column.range.high - column.range.low) for column in self.model.x}
+
+    def plot(self, **options: Any) -> Any:
+        """What the estimator draws of itself, with the names of levels."""
+        figure = self.estimator.plot(**options)
+        for axis in figure.axes:
+            for f in self.model.levels:
+                if axis.get_xlabel() == f.text.replace("$", r"\$"):  # no accidental formulas
+                    axis.set_xticks(range(len(f.names)), [name.replace("$", r"\$") for name in f.names])
+        return figure
+
     def _table(self, level: float) -> tuple[list[str], dict[str, NDArray[Any]]]:
         """The intercept first, as R and statsmodels have it."""
-        from scipy.stats import norm
-
-        table = self.estimator.summary(level)
+        table = self.summary(level)
         known = ~np.asarray(table.undetermined)
-        values = np.where(known, table.estimates, np.nan)
-        errors = np.where(known, table.errors, np.nan) * math.sqrt(self.rows_each)  # people.md, intervals
-        reach = norm.isf((1.0 - level) / 2.0) * errors
+        values, errors = (np.where(known, v, np.nan) for v in (table.estimates, table.errors))
+        low, high = np.where(known[:, None], table.intervals, np.nan).T
         found = {"estimates": values, "errors": errors, "p_values": 2.0 * norm.sf(np.abs(values) / errors)}
-        found |= {"low": values - reach, "high": values + reach}
-        names = [str(name).replace("(Intercept)", "Intercept") for name in table.names]
-        order = sorted(range(len(names)), key=lambda k: names[k] != "Intercept")
-        return [names[k] for k in order], {key: value[order] for key, value in found.items()}
+        found |= {"low": low, "high": high}
+        order = sorted(range(len(known)), key=lambda k: table.names[k] != "Intercept")
+        return [table.names[k] for k in order], {key: value[order] for key, value in found.items()}
 
     def predict(self, table: Any) -> NDArray[Any]:
         """For the rows of any table with the same columns; NaN (or None) where one is missing or not declared. Costs nothing."""
@@ -138,7 +166,7 @@ class Fit:
 
     def to_json(self) -> str:
         """Everything inside is public."""
-        content = {"schema": SCHEMA, "method": self.method, "formula": self.formula, "rows_each": self.rows_each}
+        content = {"schema": SCHEMA, "method": self.method, "formula": self.formula}
         return json.dumps(content | {"codebook": self.book.to_dict(), "model": json.loads(self.estimator.to_json())})
 
     @classmethod
@@ -153,7 +181,7 @@ class Fit:
             raise InputError("this is not a model that a study wrote.")
         estimator = from_json(json.dumps(content["model"]))
         book = Codebook.from_dict(content["codebook"])
-        return cls(content["method"], content["formula"], book, estimator, content["rows_each"])
+        return cls(content["method"], content["formula"], book, estimator)
 
     def lines(self) -> list[list[str]]:
         """The coefficient table as text, a header first; empty for a model without coefficients."""
@@ -167,9 +195,17 @@ class Fit:
         ]
         return [["term", "estimate", "std. error", "p", "2.5 %", "97.5 %"], *body]
 
+    @property
+    def compared(self) -> str:
+        """Of a classifier: whose log odds the coefficients are."""
+        if self.method != "logit":
+            return ""
+        first, *others = self.estimator.classes_.tolist()
+        return f", log odds of {' and of '.join(map(str, others))} against {first}"
+
     def __str__(self) -> str:
         if self.method == "smooth":  # its terms have no single coefficient
-            return f"{self.method}: {self.formula}\n{self.estimator.summary()}"
+            return f"{self.method}: {self.formula}\n{self.summary()}"
         rows = self.lines()
         widths = (
             [max(len(line[j]) for line in rows if line[1] != "too few rows to say" or j == 0) for j in range(6)]
@@ -188,7 +224,7 @@ class Fit:
             told.append(LEFT_OUT)
         return "\n".join(
             [
-                f"{self.method}: {self.formula}",
+                f"{self.method}: {self.formula}{self.compared}",
                 *told,
                 f"({release.epsilon:.3g}, {release.delta:g})-differentially private.{note}",
             ]
@@ -197,10 +233,11 @@ class Fit:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        rows = self.lines()
+        rows = self.lines() or self.summary().table()
         body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line) + "</tr>" for line in rows[1:])
-        head = "".join(f"<th>{escape(c)}</th>" for c in (rows[0] if rows else []))
-        return f"<table><caption>{escape(self.method)}: {escape(self.formula)}</caption><tr>{head}</tr>{body}</table>"
+        head = "".join(f"<th>{escape(c)}</th>" for c in rows[0])
+        caption = f"{self.method}: {self.formula}{self.compared}"
+        return f"<table><caption>{escape(caption)}</caption><tr>{head}</tr>{body}</table>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -264,6 +301,26 @@ def restored(content: dict[str, Any]) -> Any:
     return decode(content["value"])
 
 
+def signed(result: Any, what: str, unit: str, enforced: str) -> Any:
+    """The same with what was asked on its record, who is protected, and how the rows of one are kept to what was said."""
+
+    def sign(release: Release) -> Release:
+        return replace(release, record=replace(release.record, what=what, unit=unit, enforced=enforced))
+
+    if isinstance(result, Fit):
+        result.estimator.release_ = sign(result.estimator.release_)
+    if isinstance(result, Estimate):
+        return replace(result, release=sign(result.release))
+    if isinstance(result, Description):
+        return Description(
+            {
+                name: {k: signed(e, f"describe {name}: {k}", unit, enforced) for k, e in parts.items()}
+                for name, parts in result.columns.items()
+            }
+        )
+    return result
+
+
 def widened(estimate: Estimate, rows_each: int) -> Estimate:
     """Intervals that allow for any dependence among the rows of one person: sampling variances times ``rows_each``."""
     if rows_each == 1:
@@ -275,4 +332,20 @@ def widened(estimate: Estimate, rows_each: int) -> Estimate:
     numbers["se_sampling"] = sampling * math.sqrt(rows_each)
     for end in ("low", "high"):
         numbers[end] = estimate.value + ratio * (numbers[end] - estimate.value)
+    if estimate.release.strategy in ("table", "histogram"):
+        numbers["low"] = np.maximum(numbers["low"], 0.0)  # counts and shares are not below
     return Estimate(**numbers)
+
+
+def widened_fit(fitted: Any, rows_each: int) -> Any:
+    """The same of what a model has fitted: its covariance, of which sampling is a part."""
+    if rows_each == 1 or getattr(fitted, "covariance", None) is None:
+        return fitted
+    if hasattr(fitted, "privacy"):
+        return replace(fitted, covariance=fitted.covariance + (rows_each - 1) * (fitted.covariance - fitted.privacy))
+    errors = np.sqrt(np.diag(fitted.covariance))
+    sampling = errors if fitted.se_sampling is None else fitted.se_sampling
+    wider = np.sqrt(1.0 + (rows_each - 1) * (sampling / np.where(errors > 0.0, errors, 1.0)) ** 2)
+    return replace(
+        fitted, covariance=fitted.covariance * np.outer(wider, wider), se_sampling=sampling * math.sqrt(rows_each)
+    )

@@ -15,7 +15,7 @@ from ...rows.engine import RowFunction, Rows
 from ...rows.memory import block_rows
 from ...rows.namespace import is_foreign, like, namespace
 from ..gradient import ROW_BITS, round_public
-from .axes import Axis
+from .axes import CELLS, Axis, Stretched, nearby
 
 __all__ = ["Expanded", "Expansion", "Lookup"]
 
@@ -32,15 +32,15 @@ class Lookup:
     tables: tuple[tuple[Array, ...], ...]
 
     def __call__(self, x: Any) -> Any:
-        """One row of functions for every row of ``x``. proof: row"""
+        """One *column* of functions for every row of ``x``: a function's table is small, and read at once. proof: row"""
         xp = namespace(x)
         places = [axis.place(x[:, j]) for j, axis in enumerate(self.axes)]
         index = [p.astype(np.int64) if xp is np else xp.astype(p, xp.int64) for p in places]
         parts = [
-            reduce(mul, (xp.take(like(table, x), index[j], axis=0) for j, table in zip(term, tables, strict=True)))
+            reduce(mul, (xp.take(like(table, x), index[j], axis=1) for j, table in zip(term, tables, strict=True)))
             for term, tables in zip(self.terms, self.tables, strict=True)
         ]
-        return parts[0] if len(parts) == 1 else (np.concatenate if xp is np else xp.concat)(parts, axis=1)
+        return parts[0] if len(parts) == 1 else (np.concatenate if xp is np else xp.concat)(parts, axis=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Expansion:
         """All functions as tables, which is what goes to the rows."""
         tables = tuple(
             tuple(
-                round_public(_factors(self.axes[j].table(_most(degrees, k)), degrees, k), ROW_BITS)
+                round_public(_factors(self.axes[j].table(_most(degrees, k)), degrees, k).T.copy(), ROW_BITS)
                 for k, j in enumerate(term)
             )
             for term, degrees in zip(self.terms, self.degrees, strict=True)
@@ -68,7 +68,7 @@ class Expansion:
         return Lookup(self.axes, self.terms, tables)
 
     def of_term(self, term: int, points: Array) -> Array:
-        """The functions of one term where its columns are ``points``, one row each; between the places of a table, too."""
+        """The functions of one term where its columns are ``points``, one row each."""
         degrees = self.degrees[term]
         return reduce(
             mul,
@@ -77,6 +77,20 @@ class Expansion:
                 for k, j in enumerate(self.terms[term])
             ),
         )
+
+    def gram(self, term: int) -> Array:
+        """Of a term's functions, centred, over the rows that are seen, as if its columns were independent."""
+        axes = [axis for axis in (self.axes[j] for j in self.terms[term]) if isinstance(axis, Stretched)]
+        count = round(CELLS ** (1.0 / len(axes)))
+        x = [axis.low + (axis.high - axis.low) * (np.arange(count) + 0.5) / count for axis in axes]
+        rows = [(nearby(axis.density) * axis.seen)[axis.cell(v)] + 1e-9 for axis, v in zip(axes, x, strict=True)]
+        points, weights = (
+            np.stack(np.meshgrid(*each, indexing="ij"), axis=-1).reshape(-1, len(axes)) for each in (x, rows)
+        )
+        share = np.prod(weights, axis=1) / np.prod([np.sum(w) for w in rows])
+        functions = self.of_term(term, points)
+        functions -= share @ functions
+        return np.asarray(functions.T @ (functions * share[:, None]))
 
     def anywhere(self, x: Array) -> Array:
         """All functions, as :meth:`of_term` has them: for reading a fit."""
@@ -108,9 +122,9 @@ class Expanded:
         def piece(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
             xp, functions, y = namespace(x), lookup(x), y - y_centre
             if keep is not None:  # a row that is dropped is zero, whatever its functions
-                functions = xp.where(keep[:, None], functions, xp.zeros_like(functions))
+                functions = xp.where(keep, functions, xp.zeros_like(functions))
                 y = xp.where(keep, y, xp.zeros_like(y))
-            return fn(functions, y, keep)
+            return fn(functions.T, y, keep)
 
         def seen(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
             """There are many more functions than columns, so a block is cut into pieces that fit into a cache. proof: row"""

@@ -40,7 +40,6 @@ class BayesClassifier(MeansClassifier):
         The label set. "public" declares the labels that occur in y to be public knowledge.
     c0 : float, default 0.05
         "tight" and "paper" only: the fit is proposed if every class has more than c0 n rows.
-    strategy : {"refined", "tight", "paper"}
     covariance : {"identity", "shared"}
         "identity": columns have about unit variance and are uncorrelated within a class, a public assumption. "shared": linear
         discriminant analysis, whose covariance within classes is estimated inside the budget ("refined" only). Nearly collinear
@@ -51,8 +50,6 @@ class BayesClassifier(MeansClassifier):
     fallback : None or "paper"
         After "no reply": None is a uniform prior with all means zero, "paper" draws the published answer, a random prior
         and random means.
-    neighbours, rows_per_person, invalid, ledger, random_state
-        As in :class:`eptr.LinearRegression`.
 
     Attributes
     ----------

@@ -39,13 +39,11 @@ class LogisticRegression(LogOddsClassifier):
     classes : sequence or "public"
         The label set; required. "public" declares the labels that occur in y to be public knowledge. Two classes have the log
         odds of the second, in sorted order; more have a softmax.
-    fit_intercept : bool, default True
     x_range : pair, list of pairs or dict of pairs by name, optional
         Public ranges of raw columns, instead of ``x_bound``: one for all, one for each in order, or by name.
         Columns are centred and scaled inside the budget, values beyond are moved to the edge; coefficients are in raw units.
     strategy : {"refined"}
-    neighbours, rows_per_person, invalid, ledger, random_state
-        As in :class:`eptr.LinearRegression`.
+        There is one.
 
     Attributes
     ----------

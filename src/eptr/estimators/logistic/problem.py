@@ -45,6 +45,7 @@ class LogisticFitted(Fitted):
         None  # of the intervals, before they were shrunk: a row of (slopes, intercept) for every class but the first
     )
     covariance: Any = None  # of the centre, row after row
+    se_sampling: Any = None  # the part of its standard errors that is not privacy noise
     undetermined: Any = None  # whether the rows are too few to say, shaped like the centre
     outside: Any = None  # share of rows beyond a bound or range
     shares: Any = None  # of the classes

@@ -1,0 +1,122 @@
+"""Which test executes which statement, and so which tests a mutant has to fear, the likeliest first."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import pickle
+import time
+import types
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .carriers import ROOT, Carrier
+from .forks import parallel
+from .live import Name, changed, exchange, forget_caches, functions
+from .operators import Mutant
+from .trials import LIMIT, Session
+
+MEMORY = ROOT / "build" / "mutants"  # what was learnt of a file of tests, until that file changes
+PATIENCE, SLOW = 0.5, 2.0  # seconds: what a test executes it executes at once, and it counts as slow if it goes on
+ALIKE = 3  # of a test with many parameters, as many are tried before other tests are
+
+Seen = dict[str, tuple[float, frozenset[tuple[str, str]]]]  # seconds of each test, and the statements it executes
+
+
+@functools.cache
+def marked(path: Path) -> dict[Name, types.CodeType]:
+    """The code of a file's functions, every statement of which tells that it is executed."""
+    carrier = Carrier(path)
+
+    def telling(statement: ast.stmt) -> ast.stmt:
+        call = ast.Call(ast.Name("_executed_", ast.Load()), [ast.Constant(carrier.place(statement))], [])
+        return ast.copy_location(ast.Expr(call), statement)
+
+    for node in list(ast.walk(carrier.tree)):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            if isinstance(block, list) and block and carrier.function(block[0]):
+                start = int(isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None)
+                told = [one for statement in block[start:] for one in (telling(statement), statement)]
+                setattr(node, name, [*block[:start], *told])
+    return changed(path, ast.fix_missing_locations(carrier.tree))
+
+
+def learn(session: Session, tests: list[str], paths: list[Path]) -> Seen | str:
+    """What each test executes, or which of them fails. In a child: its functions are marked from now on."""
+    executed: set[tuple[str, str]] = set()
+    for path in paths:
+        for function in functions()[str(path)]:
+            function.__globals__["_executed_"] = lambda text, file=str(path): executed.add((file, text))
+        exchange(path, marked(path))
+    seen: Seen = {}
+    for test in tests:
+        forget_caches()
+        executed.clear()
+        start, fault = time.process_time(), session.run([(test, PATIENCE)])
+        seconds = time.process_time() - start
+        if fault and not session.late:
+            return fault
+        seen[test] = SLOW if fault else seconds, frozenset(executed)
+        session.by = ""
+    return seen
+
+
+def remembered(session: Session, paths: list[Path], until: float) -> Iterator[Seen]:
+    """What every file of tests executes: from memory, or tried now."""
+    tests: dict[str, list[str]] = defaultdict(list)
+    for test in session.items:
+        tests[test.partition("::")[0]].append(test)
+    place = {
+        f: MEMORY / f"{hashlib.sha256(f.encode() + (ROOT / f).read_bytes()).hexdigest()[:16]}.pickle" for f in tests
+    }
+    MEMORY.mkdir(parents=True, exist_ok=True)
+    for path in paths:
+        marked(path)  # once for all children
+    unknown = ((f, learn, session, tests[f], paths) for f in tests if not place[f].exists())
+    for file, answer in parallel(unknown, 3600.0, until):
+        if not isinstance(answer, dict):
+            pytest.exit(f"{answer or file} fails without any mutant")
+        place[file].write_bytes(pickle.dumps(answer))
+        print(f"{file}: {sum(seconds for seconds, _ in answer.values()):.0f} s", flush=True)
+    for file in tests:
+        if not place[file].exists():
+            pytest.exit("out of time; what was learnt so far is remembered")
+        yield pickle.loads(place[file].read_bytes())
+
+
+class Guards:
+    """Who executes what, how long it takes, and who noticed what so far."""
+
+    def __init__(self, session: Session, paths: list[Path], until: float) -> None:
+        self.time: dict[str, float] = {}
+        self.enter: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self.noticed: dict[Path, list[str]] = defaultdict(list)
+        for seen in remembered(session, paths, until):
+            for test, (seconds, executed) in seen.items():
+                self.time[test] = seconds
+                for place in {*executed, *((file, "") for file, _ in executed)}:
+                    self.enter[place].append(test)
+
+    def plan(self, mutant: Mutant) -> list[tuple[str, float]]:
+        """Tests that execute the statement: those that noticed neighbours, a few of each kind, the rest; the quickest first."""
+        before, alike = self.noticed[mutant.path], Counter()
+
+        def rank(test: str) -> tuple[int, int]:
+            alike[test.partition("[")[0]] += 1
+            return -before.index(test) - 1 if test in before else 0, alike[test.partition("[")[0]] // (ALIKE + 1)
+
+        plan, spent = [], 0.0
+        for test in sorted(sorted(self.enter[str(mutant.path), mutant.place], key=self.time.__getitem__), key=rank):
+            if spent + self.time[test] < LIMIT:
+                spent += self.time[test]
+                plan.append((test, 5.0 + 5.0 * self.time[test]))
+        return plan
+
+    def notice(self, mutant: Mutant, test: str) -> None:
+        if "::" in test and test not in self.noticed[mutant.path]:
+            self.noticed[mutant.path].append(test)

@@ -1,0 +1,139 @@
+"""The default ends at least squares on outcomes that look like life, and says where it cannot.
+
+Distances are in robust standard errors of ordinary least squares on the same rows. `make bench-accuracy` and
+`make bench-coverage` measure them with many runs; here are a few, with room for their chance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmarks.life import SETTINGS, ours, robust
+
+import eptr
+from eptr.rivals import AdaSSP
+
+LIFE = {setting.name: setting for setting in SETTINGS}
+RUNS, N = 6, 30_000
+# Root mean square distance at epsilon 1. A fit that cuts errors at a low quantile and leaves it at that is 4 to 25 away.
+FARTHEST = {
+    "normal errors": 0.8,
+    "t3 errors": 1.1,
+    "binary, 10 % ones": 1.5,
+    "Poisson(.3)": 1.5,
+    "92 % zeros": 2.2,
+    "lognormal": 2.2,
+    "exponential errors growing with x": 2.2,
+    "normal errors growing with x": 2.2,
+    "a square left out": 1.2,
+    "raw columns": 1.0,
+}
+
+
+def runs(setting, epsilon, n=N):
+    """Fit, least squares and its errors, run by run."""
+    for seed in range(RUNS):
+        X, y = setting.sample(n, seed)
+        yield ours(setting, epsilon, seed).fit(X, y), *robust(X, y)
+
+
+@pytest.mark.parametrize("name", FARTHEST)
+def test_the_default_is_close_to_least_squares_and_its_intervals_hold_the_truth(name):
+    setting, away, held, plain = LIFE[name], [], [], []
+    for model, beta, errors in runs(setting, 1.0):
+        away.append((model.fitted_.centre - beta) / errors)
+        low, high = model.conf_int().T
+        held.append((low < setting.truth()) & (setting.truth() < high))
+        plain.append(np.abs(beta - setting.truth()) < 1.96 * errors)
+        assert np.all(high - low < 6.0 * 3.92 * errors)
+        assert not model.undetermined_.any()
+        assert model.corrected_
+    assert np.sqrt(np.mean(np.square(away))) < FARTHEST[name]
+    # 24 intervals: fewer than 20 would be a chance of one in ten thousand at 95 %, unless the rows themselves are unlucky.
+    assert np.mean(held) >= min(0.83, np.mean(plain) - 0.05)
+
+
+def test_errors_that_are_symmetric_may_be_cut():
+    away = {False: [], True: []}
+    for seed in range(RUNS):
+        X, y = LIFE["normal errors"].sample(8000, seed)
+        beta, errors = robust(X, y)
+        for symmetric in away:
+            model = ours(LIFE["normal errors"], 1.0, seed, symmetric_errors=symmetric).fit(X, y)
+            away[symmetric].append((model.fitted_.centre - beta) / errors)
+    assert np.mean(np.square(away[True])) < np.mean(np.square(away[False]))
+    assert "Errors were declared symmetric" in str(model.summary())
+
+
+def test_rare_dummies_are_named_and_widen_nothing_else():
+    setting = LIFE["rare dummies"]
+    for model, beta, errors in runs(setting, 1.0):
+        common = [*range(16), 20]
+        low, high = model.conf_int().T
+        assert np.all((high - low)[common] < 2.0 * 3.92 * errors[common])
+        assert model.undetermined_[16]
+        assert not model.undetermined_[common].any()
+        away = (model.fitted_.centre - beta)[common] / errors[common]
+        assert np.sqrt(np.mean(away**2)) < 1.6
+    text = str(model.summary())
+    assert next(line.split()[0] for line in text.splitlines() if "too few rows to say" in line) == "x16"
+    assert np.isinf(model.conf_int()[16]).all()
+
+
+def test_shrunk_coefficients_predict_and_unshrunk_ones_are_in_the_middle_of_intervals():
+    setting = LIFE["few rows, p=12"]
+    X, y = setting.sample(500, 0)
+    model = ours(setting, 1.0, 0).fit(X, y)
+    known = ~model.undetermined_
+    np.testing.assert_allclose(model.conf_int()[known].mean(axis=1), model.fitted_.centre[known])
+    assert np.linalg.norm(model.coef_) < np.linalg.norm(model.fitted_.centre[:12])
+    assert "Too few rows" in str(model.summary())
+    np.testing.assert_allclose(model.predict(X), X @ model.coef_ + model.intercept_)
+
+
+def test_few_rows_are_no_reason_for_intervals_that_miss():
+    """Where there is no room for bands intervals are wider, and hold what they should for errors that are symmetric."""
+    held = []
+    for seed in range(25):
+        X, y = LIFE["normal errors"].sample(1000, seed)
+        model = ours(LIFE["normal errors"], 1.0, seed).fit(X, y)
+        low, high = model.conf_int().T
+        held.append((low < LIFE["normal errors"].truth()) & (LIFE["normal errors"].truth() < high))
+    assert np.mean(held) > 0.9  # 100 intervals
+
+
+def test_a_plan_is_of_the_size_of_what_happens():
+    X, y = LIFE["normal errors"].sample(N, 0)
+    model = ours(LIFE["normal errors"], 1.0, 0)
+    assert 0.3 < model.plan(N, 3).noise_scale / model.fit(X, y).noise_ < 3.0
+
+
+@pytest.mark.parametrize("widest", [60.0, 1000.0])
+def test_a_rare_level_is_right_though_y_is_far_from_the_middle_of_its_range(widest):
+    rng = np.random.default_rng(8)
+    X = np.column_stack([rng.uniform(18, 80, 30_000), rng.uniform(size=30_000) < 0.04])
+    y = 12.0 + 0.1 * X[:, 0] + 3.0 * X[:, 1] + rng.gamma(2.0, 2.0, 30_000)
+    plain = np.linalg.lstsq(np.column_stack([X, np.ones(30_000)]), y, rcond=None)[0]
+    error = 2.83 / np.sqrt(X[:, 1].sum())
+    off = []
+    for seed in range(4):
+        fit = eptr.LinearRegression(2.0, x_range=[(15, 100), (0, 1)], y_range=(0.0, widest), random_state=seed).fit(
+            X, y
+        )
+        off.append((fit.coef_[1] - plain[1]) / error)
+    assert np.sqrt(np.mean(np.square(off))) < 2.5
+
+
+def test_columns_that_correlate_predict_together():
+    """The weak direction of a few columns is hardly seen; what they say together must not suffer."""
+    risk = {eptr.LinearRegression: [], AdaSSP: []}
+    for seed in range(4):
+        rng = np.random.default_rng([seed, 3])
+        X = rng.normal(size=(8000, 1)) + 0.1 * rng.normal(size=(8000, 5))
+        slopes = np.array([1.0, -0.6, 0.4, 0.2, -0.2])
+        y = X @ slopes + rng.normal(size=8000)
+        for method, found in risk.items():
+            coef = method(1.0, 1e-6, 6.0, 6.0, fit_intercept=False, random_state=seed).fit(X, y).coef_
+            found.append(np.mean((X @ (coef - slopes)) ** 2))
+    assert np.mean(risk[eptr.LinearRegression]) < np.mean(risk[AdaSSP])
+    assert np.mean(risk[eptr.LinearRegression]) < 0.05  # of 1, the variance of the errors

@@ -1,0 +1,47 @@
+"""Covariances and correlations: the set that holds what a row adds, and matrices that are some."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from eptr import stats
+from eptr.stats.covariance import COUNT, FOURTH, MEAN, Products
+
+from .test_moments import points
+
+pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
+
+
+@pytest.mark.parametrize("d", [2, 5])
+@pytest.mark.parametrize("relation", ["replace-one", "zero-out"])
+def test_products_stay_within_their_set(d, relation):
+    rng = np.random.default_rng(0)
+    upper = np.triu_indices(d, 1)
+
+    def flat(v):
+        matrix = np.einsum("ki,kj->kij", v, v)
+        return np.concatenate([np.diagonal(matrix, axis1=1, axis2=2), math.sqrt(2.0) * matrix[:, *upper]], axis=1)
+
+    def added(u):
+        return np.concatenate([np.full((len(u), 1), COUNT), MEAN * u, flat(u), FOURTH * flat(u**2)], axis=1)
+
+    one, two = (added(points(rng, 40_000, d)) for _ in range(2))
+    moved = np.linalg.norm(one - two if relation == "replace-one" else one, axis=1).max()
+    reach = Products(1.0, d, 0.0, True).reach(relation)
+    assert 0.95 * reach < moved <= reach * (1.0 + 1e-12)
+
+
+def test_matrices_are_positive_semidefinite_and_correlations_within_one():
+    rng = np.random.default_rng(0)
+    for seed in range(10):
+        X = rng.normal(size=(300, 4)) @ rng.normal(size=(4, 4))
+        X[:, 3] = X[:, 0]
+        value = stats.covariance(X, (-100, 100), epsilon=0.5, random_state=seed).value
+        assert np.linalg.eigvalsh(value)[0] >= -1e-9 * np.trace(value)
+        answer = stats.correlation(X, (-100, 100), epsilon=0.5, random_state=seed)
+        assert np.all(np.abs(answer.value) <= 1.0)
+        assert np.all((answer.low >= -1.0) & (answer.high <= 1.0))
+        np.testing.assert_array_equal(np.diag(answer.value), 1.0)

@@ -1,0 +1,98 @@
+"""Scores: those of scikit-learn where noise is small, rows that a model refuses, one warning for model selection."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import eptr
+from eptr import stats
+from eptr.page import page
+from eptr.panel import panel
+
+pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
+X = np.random.default_rng(0).normal(size=(200, 3))
+T = np.array(["no", "yes"] * 100)
+
+
+def test_model_selection_warns_once_and_names_the_private_score():
+    code = (
+        "import warnings, numpy as np, eptr\n"
+        "from sklearn.model_selection import GridSearchCV, cross_val_score\n"
+        "X = np.random.default_rng(0).normal(size=(60, 2)); y = X[:, 0]\n"
+        "model = eptr.LinearRegression(x_bound=3.0, y_bound=3.0)\n"
+        "warnings.simplefilter('ignore', eptr.SettingsWarning)\n"
+        "with warnings.catch_warnings(record=True) as found:\n"
+        "    warnings.simplefilter('always', eptr.NotPrivateWarning)\n"
+        "    model.fit(X, y).score(X, y)\n"
+        "    print(len(found))\n"
+        "    cross_val_score(model, X, y, cv=2, scoring='r2')\n"
+        "    GridSearchCV(model, {'epsilon': [1.0, 2.0]}, cv=2).fit(X, y)\n"
+        "    print(len(found), 'eptr.stats.score' in str(found[0].message))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "1", "True"]
+
+
+def test_scores_are_those_of_scikit_learn_when_noise_is_small():
+    from sklearn.linear_model import LinearRegression, LogisticRegression
+    from sklearn.metrics import get_scorer
+
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(40_000, 3))
+    z = x @ [1.0, -0.5, 0.2] + rng.logistic(size=len(x))
+    label = np.where(z > 0, "yes", "no")
+    classifier, line = LogisticRegression().fit(x[:9000], label[:9000]), LinearRegression().fit(x[:9000], z[:9000])
+    held_out, labels, numbers = x[9000:], label[9000:], z[9000:]
+    for name in ("accuracy", "neg_log_loss", "neg_brier_score", "roc_auc"):
+        answer = stats.score(classifier, held_out, labels, scoring=name, epsilon=20.0, random_state=0)
+        assert (
+            abs(answer.value - get_scorer(name)(classifier, held_out, labels == "yes" if "brier" in name else labels))
+            < 0.01
+        )
+    for name in ("neg_mean_squared_error", "r2"):
+        answer = stats.score(line, held_out, numbers, scoring=name, epsilon=20.0, random_state=0, y_range=(-100, 100))
+        assert abs(answer.value / get_scorer(name)(line, held_out, numbers) - 1.0) < 0.02
+    curve = stats.score(classifier, held_out, labels, scoring="calibration", epsilon=20.0, random_state=0)
+    assert np.all((curve.low <= 0.1 * np.arange(1, 11)) & (0.1 * np.arange(10) <= curve.high))
+
+
+def test_several_classes_have_scores_but_no_curve():
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(6000, 2))
+    t = np.digitize(x[:, 0] + 0.5 * rng.normal(size=6000), [-0.5, 0.5])
+    model = LogisticRegression().fit(x[:2000], t[:2000])
+    for name in ("accuracy", "neg_log_loss", "neg_brier_score"):
+        assert np.isfinite(stats.score(model, x[2000:], t[2000:], scoring=name, epsilon=4.0, random_state=0).value)
+    with pytest.raises(eptr.InputError, match="two classes"):
+        stats.score(model, x, t, scoring="roc_auc", epsilon=1.0)
+
+
+@pytest.mark.parametrize("scoring", ["r2", "accuracy", "neg_log_loss", "roc_auc"])
+def test_a_row_that_a_model_refuses_is_nobodys_error(scoring):
+    """scikit-learn's trees refuse what float32 cannot hold: the row counts as wrong, and nobody is told."""
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    y = X[:, 0] if scoring == "r2" else T
+    make = DecisionTreeRegressor if scoring == "r2" else DecisionTreeClassifier
+    model = make(max_depth=2, random_state=0).fit(X, y)
+    odd = X.copy()
+    odd[7, 1] = 1e40
+    settings = {"scoring": scoring, "y_range": (-9, 9), "epsilon": 1e3, "invalid": "drop", "random_state": 0}
+    here, there = (stats.score(model, x, y, **settings).value for x in (X, odd))
+    np.testing.assert_allclose(here, there, atol=0.1)
+    with pytest.raises(ValueError, match="features"):  # of the model, about a row of zeros
+        stats.score(model, X[:, :2], y, **settings)
+
+
+def test_an_interval_that_knows_no_end_says_so_and_can_be_reported():
+    """R^2 of rows that noise drowns may be anything below 1."""
+    model = eptr.LinearRegression(x_bound=3.0, y_bound=3.0, random_state=0).fit(X, X[:, 0])
+    found = stats.score(model, X, X[:, 0], scoring="r2", y_range=(-1e6, 1e6), epsilon=0.01, random_state=0)
+    assert found.low == -np.inf
+    assert "Explained" in page([panel(found, "Explained")], "A page")

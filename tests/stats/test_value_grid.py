@@ -1,0 +1,45 @@
+"""Cells of a grid hold every value once and read it back; decimals are points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from eptr.stats.value_grid import ValueGrid
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.0, 1e7), (-5.0, 5.0), (1000.0, 1020.0), (-1e-3, -1e-9), (-3e8, 0.1), (0.0, 1.0)]
+)
+def test_cells_hold_every_value_once_and_read_it_back(low, high):
+    grid, rng = ValueGrid(low, high), np.random.default_rng(0)
+    assert grid.points[0] == low
+    assert grid.points[-1] == high
+    assert np.all(np.diff(grid.points) > 0)
+    assert 9_000 < len(grid.points) < 30_000
+    assert len(grid.lengths) == grid.cells
+    assert grid.lengths.min() > 0
+    values = np.concatenate(
+        [rng.uniform(low, high, 500), rng.choice(grid.points, 100), [low - 1.0, high + 1.0, low, high]]
+    )
+    counts = grid.counts(values)
+    assert counts.sum() == len(values)
+    cells = np.repeat(np.arange(grid.cells), counts.astype(int))
+    read = grid.values(cells, rng.uniform(size=len(cells)))
+    near = np.sort(np.clip(values, low, high))
+    # A point is read back exactly, any other value within its gap.
+    place = np.searchsorted(grid.points, near)
+    is_point = grid.points[np.minimum(place, len(grid.points) - 1)] == near
+    assert np.array_equal(read[is_point], near[is_point])
+    assert np.all(np.abs(read - near) <= np.diff(grid.points).max())
+
+
+def test_counts_add_up_over_blocks():
+    grid, values = ValueGrid(0.0, 1e4), np.random.default_rng(0).lognormal(3, 2, 999)
+    assert np.array_equal(grid.counts(values), sum(grid.counts(values[k::4]) for k in range(4)))
+
+
+def test_decimals_are_points():
+    points = set(ValueGrid(0.0, 120.0).points.tolist())
+    assert {0.1, 0.3, 0.7, 37.5, 64.0, 99.99, 0.0123} <= points
+    assert {30_000.0, 32_500.0, 1_250_000.0, 45.4} <= set(ValueGrid(0.0, 1e7).points.tolist())
