@@ -76,7 +76,7 @@ bench-coverage: $(VENV)/.installed
 bench-logistic: $(VENV)/.installed
 	for table in coefficients census speed; do OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.logistic $$table $(if $(QUICK),--replications 20) || exit 1; done
 
-# Means, spreads, covariances and scores against their non-private values and CoinPress; coverage; speed. Some twenty minutes.
+# Means, spreads, covariances and scores against their non-private values and CoinPress; coverage; speed. Some ten minutes.
 bench-stats: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.stats
 
@@ -84,7 +84,7 @@ bench-stats: $(VENV)/.installed
 bench-suite: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.suite $(if $(QUICK),--quick)
 
-# Misclassified points of quantiles, ours and published, coverage of intervals, and a million values; half an hour on two cores.
+# Misclassified points of quantiles, ours and published, coverage of intervals, and a million values; a quarter of an hour on two cores.
 bench-quantiles: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.quantiles
 
@@ -126,9 +126,11 @@ soak: $(VENV)/.installed
 mutants: $(VENV)/.installed
 	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.mutants
 
-# Every rival in every form against our estimators; rewrites the tables of docs/rivals.md.
+# Every rival in every form against our estimators and statistics; rewrites the tables of docs/rivals.md, stats.md, quantiles.md.
 compare: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.compare
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.stats --only normal
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.quantiles --part errors
 
 # diffprivlib and OpenDP's own estimators in the same table, in an environment of their own.
 peers: $(VENV)/.installed

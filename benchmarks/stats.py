@@ -158,20 +158,20 @@ def note(cover):
 
 
 def against_coinpress(runs, match):
-    table = []
+    head = ["statistic", "columns", "n", "neighbours", "ours / non-private", "CoinPress / non-private"]
     for name, (task, d, sizes) in TASKS.items():
         for relation in ("replace-one", "zero-out"):
             for n in sizes if re.search(match, f"{name} {relation}") else ():
                 found = np.array(parallel(task, [(n, d, 1.0, relation, s) for s in range(runs)], f"{name} {n}"))
                 sample, ours, rival = found.mean(axis=0)
-                table.append([name, d, n, relation, ours / sample, rival / sample])
-    head = ["statistic", "columns", "n", "neighbours", "ours / non-private", "CoinPress / non-private"]
+                table = kept("stats_normal", head, [name, d, n, relation, ours / sample, rival / sample], 4)
     title = f"normal rows, mu = 1, bounds ten times too wide, {runs} paired runs"
-    show(title, head, kept("stats_normal", table, 4), "stats_normal")
+    show(title, head, table, "stats_normal")
 
 
 def columns(runs, match):
-    table = []
+    head = ["statistic", "column", "n", "epsilon", "rmse / sampling", "coverage", "coverage, non-private"]
+    head += ["width / non-private", "note"]
     cells = [("mean", name, e) for name in COLUMNS for e in (1.0, 4.0)] + [("variance", name, 1.0) for name in COLUMNS]
     n = 10_000
     for statistic, name, epsilon in cells:
@@ -181,26 +181,23 @@ def columns(runs, match):
         ours, sample, held, plain, widths = np.array(found, dtype=float).T
         cover, width = float(held.mean()), float(np.median(widths)) / (2 * 1.96 * float(np.std(sample)))
         row = [statistic, name, n, epsilon, rms(ours) / rms(sample), cover, float(plain.mean()), width, note(cover)]
-        table.append(row)
-    head = ["statistic", "column", "n", "epsilon", "rmse / sampling", "coverage", "coverage, non-private"]
-    head += ["width / non-private", "note"]
-    show(f"one column, delta = 1e-6, {runs} runs", head, kept("stats_columns", table, 4), "stats_columns")
+        table = kept("stats_columns", head, row, 4)
+    show(f"one column, delta = 1e-6, {runs} runs", head, table, "stats_columns")
 
 
 def matrices(intervals, match):
-    table, d = [], 5
+    head, d = ["statistic", "columns", "n", "epsilon", "coverage", "note"], 5
     runs = -(-intervals // (d * (d - 1) // 2))
     for statistic in ("covariance", "correlation"):
         for n, epsilon in ((10_000, 1.0), (10_000, 4.0)) if re.search(match, statistic) else ():
             cover = float(np.mean(parallel(matrix, [(statistic, n, d, epsilon, s) for s in range(runs)], statistic)))
-            table.append([statistic, d, n, epsilon, cover, note(cover)])
-    head = ["statistic", "columns", "n", "epsilon", "coverage", "note"]
+            table = kept("stats_matrices", head, [statistic, d, n, epsilon, cover, note(cover)], 4)
     title = f"entries of matrices, {runs * d * (d - 1) // 2} intervals a cell"
-    show(title, head, kept("stats_matrices", table, 4), "stats_matrices")
+    show(title, head, table, "stats_matrices")
 
 
 def scores(runs, match):
-    table = []
+    head = ["scoring", "n", "epsilon", "truth", "rmse", "sampling error", "coverage", "note"]
     for scoring in PLAIN:
         if not re.search(match, scoring):
             continue
@@ -210,9 +207,9 @@ def scores(runs, match):
                 parallel(one_score, [(scoring, n, epsilon, truth, s) for s in range(runs)], scoring), dtype=float
             )
             cover = float(found[:, 2].mean())
-            table.append([scoring, n, epsilon, truth, rms(found[:, 0]), rms(found[:, 1]), cover, note(cover)])
-    head = ["scoring", "n", "epsilon", "truth", "rmse", "sampling error", "coverage", "note"]
-    show(f"scores of a public model, {runs} runs", head, kept("stats_scores", table, 3), "stats_scores")
+            row = [scoring, n, epsilon, truth, rms(found[:, 0]), rms(found[:, 1]), cover, note(cover)]
+            table = kept("stats_scores", head, row, 3)
+    show(f"scores of a public model, {runs} runs", head, table, "stats_scores")
 
 
 def speed():

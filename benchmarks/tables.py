@@ -26,19 +26,26 @@ def show(title, header, rows, name=None):
     for r in text:
         print("  ".join(c.rjust(w) for c, w in zip(r, widths, strict=True)))
     if name:
-        RESULTS.mkdir(exist_ok=True)
-        with (RESULTS / f"{name}.csv").open("w", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([header, *text])
+        _save(name, header, text)
         publish()
 
 
-def kept(name, fresh, keys):
-    """Rows of results/NAME.csv with the fresh ones in the places of those with the same first cells, or at the end."""
+def kept(name, header, row, keys):
+    """The rows of results/NAME.csv with this one in the place of one with the same first cells, or at the end; saved."""
     path, told = RESULTS / f"{name}.csv", {}
     if path.exists():
         with path.open(newline="") as file:
-            told = {tuple(row[:keys]): row for row in list(csv.reader(file))[1:]}
-    return list((told | {tuple(_text(cell) for cell in row[:keys]): row for row in fresh}).values())
+            told = {tuple(old[:keys]): old for old in list(csv.reader(file))[1:]}
+    text = [_text(cell) for cell in row]
+    told[tuple(text[:keys])] = text
+    _save(name, header, told.values())
+    return list(told.values())
+
+
+def _save(name, header, text):
+    RESULTS.mkdir(exist_ok=True)
+    with (RESULTS / f"{name}.csv").open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *text])
 
 
 def documents():
