@@ -121,7 +121,8 @@ bench-ranges: $(VENV)/.installed
 soak: $(VENV)/.installed
 	$(BIN)/python -m tests.accounting.soak
 
-# Every line that carries the guarantee, weakened; which test notices. Half an hour on two cores; survivors fail.
+# Every line that carries the guarantee, weakened; which test notices. Goes on where it was stopped (`--anew` starts again,
+# `--seconds` ends it in time); survivors fail.
 mutants: $(VENV)/.installed
 	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.mutants
 

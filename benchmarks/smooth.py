@@ -115,13 +115,12 @@ def uneven(count):
             value, low, high = model.partial_effect(0, points, centred=False)
             truth, grey = as_published(points, 0.0), np.isinf(high - low)
             empty = GRID[[np.min(np.abs(x - u)) > 0.02 for u in GRID]]
-            _, ends, tops = model.partial_effect(0, empty)
+            unsaid = np.isinf(model.partial_effect(0, empty)[2])
             held = (low <= truth) & (truth <= high)
             error, width = np.mean((value - truth) ** 2), np.median((high - low)[~grey])
-            found.append(
-                (error, np.mean(held[~grey]), width, np.mean(grey), np.mean(np.isinf(tops - ends)), model.rough_[0])
-            )
-        rows.append([name, n, 1.0, count, *map(float, np.mean(found, axis=0))])
+            shares = np.mean(grey), np.mean(unsaid) if len(empty) else np.nan, model.rough_[0]
+            found.append((error, np.mean(held[~grey]), width, *shares))
+        rows.append([name, n, 1.0, count, *map(float, np.nanmean(found, axis=0))])
     header = ["rows", "n", "epsilon", "runs", "mean squared error", "share of points held", "median width"]
     header += ["rows in grey", "empty range in grey", "runs with a jump"]
     show("uneven columns, delta .01", header, rows, "smooth_uneven")

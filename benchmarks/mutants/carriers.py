@@ -14,7 +14,7 @@ WHOLE = ("privacy", "accounting", "rows")  # rooms whose proven files are carrie
 # Files without a proof of their own that stand between rows and noise, or between a release and its charge.
 SEAMS = ("accounting/account.py", "accounting/ledger.py", "estimators/base.py", "rivals/base.py")
 SEAMS += ("privacy/unit.py", "rows/engine.py", "study/journal.py")
-SPENDS = {"noisy", "sums", "draw", "laplace", "laplace_blocks", "test", "test_at_rung", "within", "share", "scale"}
+SPENDS = {"noisy", "sums", "draw", "laplace", "laplace_blocks", "test", "test_at_rung", "within", "share"}
 EXACT = {"sum_grid", "product_grid", "toward_zero", "shrink_factors", "project", "Cost", "replace"}
 SILENT = {"__repr__", "__str__", "to_json", "to_dict", "__hash__", "planned_noise"}  # what only tells or plans
 
@@ -85,9 +85,11 @@ class Carrier:
         return self.whole or any(self._speaks_of_it(above) for above in chain)
 
     def _speaks_of_it(self, node: ast.AST) -> bool:
-        """A row function, one that names its proof, or a statement that names a contribution, a share or an exact sum."""
+        """A row function, a formula with a proof, or a statement that names a proof, a contribution, a share or an exact sum."""
         if isinstance(node, ast.FunctionDef):
-            return "keep" in {a.arg for a in node.args.args} or "proof:" in (ast.get_docstring(node) or "")
+            names = {a.arg for a in node.args.args}
+            formula = not names & {"rows", "spending"} and "proof:" in (ast.get_docstring(node) or "")
+            return formula or "keep" in names
         if not isinstance(node, ast.stmt) or isinstance(node, (ast.ClassDef, ast.If, ast.For, ast.With)):
             return False
         above = self.lines[node.lineno - 2].strip() if node.lineno > 1 else ""

@@ -50,10 +50,13 @@ class Squares:
 
     limit: float
 
-    def residual(self, y: Any, predictor: Any) -> Any:
-        return namespace(predictor).clip(y, -self.limit, self.limit) - predictor
+    def mean(self, predictor: Any) -> Any:
+        return predictor
 
-    def roots(self, predictor: Any) -> None:
+    def residual(self, y: Any, mean: Any) -> Any:
+        return namespace(mean).clip(y, -self.limit, self.limit) - mean
+
+    def roots(self, mean: Any) -> None:
         return None
 
 

@@ -12,7 +12,7 @@ from ...privacy.contribution import Ball
 from ...privacy.spending import Portion
 from ..descent import Solution
 from ..gradient import ROW_BITS, Bands, Curvature, Spread, round_public
-from .newton import ARRIVING, LEVERAGE, STEP_CLIP, WITHIN_SHARE, Newton
+from .newton import ARRIVING, LEVERAGE, WITHIN_SHARE, Newton
 
 __all__ = ["Rough"]
 
@@ -21,20 +21,23 @@ Array = NDArray[np.float64]
 # By trial on simulated data alone; benchmarks/logistic.py measures what they give. Shares are of mu^2.
 CLIP, RATE = (0.7, 2.0), 0.2  # cut between these multiples of sqrt(p), at this over the root of the rows beyond bands
 FADING = 0.5  # curvature by which a step is taken to undo the noise of earlier ones
-WITHIN, BEND = (0.35, 0.65), 0.1  # of what is spent along the lines found: on each step, and of that on its curvature
-WITHIN_CLIP = 2.0  # there, in lengths of a row of the rarest class
+WITHIN = 0.35, 0.65  # of what is spent along the lines found, on each step
+STEEPEST = 2.0  # steps are no shorter than one over this
 
 
 class Rough(Newton):
     """Too few rows for bands."""
 
-    def solve(self) -> Solution:
+    cautious = False
+    wide = 2.0
+
+    def solve(self, phi: Array) -> Solution:
         """Steps cut short find coordinates and a direction; Newton's along that direction say how far to go. proof: within"""
         first, then = self.plan.steps[:ARRIVING], self.plan.steps[ARRIVING:]
-        phi, noise = self.climb(self.start, self.short(), first, level=False)
+        phi, noise = self.climb(phi, first)
         basis = self.standing_out(self.matrix(phi), noise, sum(first) / sum(then))
         some = self.along(basis, self.spending)
-        found, more = some.climb((self.matrix(phi) @ basis).ravel(), some.short(), then, level=False)
+        found, more = some.climb((self.matrix(phi) @ basis).ravel(), then)
         phi = (some.matrix(found) @ basis.T).ravel()
         lines = self.spanned(self.matrix(phi))
         last = self.along(lines, self.spending.within(WITHIN_SHARE))
@@ -53,7 +56,7 @@ class Rough(Newton):
         bits = ROW_BITS - math.ceil(math.log2(len(basis) + 1))
         seen = replace(self.whitening, matrix=round_public(self.whitening.matrix @ basis, bits))
         outside = self.plan.outside * math.sqrt(basis.shape[1] / len(basis))
-        plan = replace(self.plan, outside=outside)
+        plan = replace(self.plan, outside=outside, leverage=LEVERAGE * basis.shape[1] * self.columns)
         return Rough(self.likelihood, self.rows, self.x_bound, self.constant, seen, spending, plan, self.largest)
 
     def spanned(self, *vectors: Array) -> Array:
@@ -85,15 +88,25 @@ class Rough(Newton):
         others[:, order[:k]] = 0.0
         return self.spanned(np.eye(p)[order[:k]], others)
 
+    def climb(self, phi: Array, steps: tuple[float, ...]) -> tuple[Array, list[float]]:
+        """Clipped steps with such shares: where they end, and the noise of each. proof: step"""
+        clip, noise = self.short(), []
+        for share in steps:
+            (total,) = self.at(phi).sums(self.rows, Bands((clip,)))
+            noise.append(self.spending.scale(Ball(clip), share) / self.n)
+            phi = self.inside(phi + self.length * self.spending.noisy(total[0], Ball(clip), share) / self.n)
+        return phi, noise
+
+    @property
+    def length(self) -> float:
+        """Of a step."""
+        return 1.0 / min(max(self.steepest, 1.0), STEEPEST)
+
     def settle(self, phi: Array) -> Array:
         """Newton's steps, averaged by what was spent on each. proof: within"""
-        clip = max(STEP_CLIP, WITHIN_CLIP * self.likelihood.rarest) * math.sqrt(self.p)
-        cut, bend, ends = Bands((clip,)), Curvature(LEVERAGE * self.p), []
+        ends = []
         for share in WITHIN:
-            total, bent = self.at(phi).sums(self.rows, cut, bend)
-            curvature = self.curvature(bend, bent, BEND * share)  # proof: curvature
-            released = self.spending.noisy(total[0], Ball(clip), (1.0 - BEND) * share) / self.n  # proof: step
-            phi = self.inside(phi + np.linalg.solve(curvature, released))
+            phi, _ = self.step(phi, share)
             ends.append(phi)
         return np.asarray(np.average(ends, axis=0, weights=WITHIN))
 
