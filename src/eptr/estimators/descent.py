@@ -43,6 +43,7 @@ CURVATURE_NOISE, CURVATURE_FINE = (
     0.03,
 )  # largest noise at which the released curvature is of use; what is aimed at
 CURVATURES, CURVATURE_DOUBT = (0.7, 3.0), 3.0  # eigenvalues lie between these; the lower end falls with the noise
+EVEN = 0.85  # least spread of a direction, as a share of the mean, where gradients had to be cut to see any
 SLOPE = 0.3  # least mean derivative of a step of symmetric errors
 EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
 UNSEEN = (
@@ -202,7 +203,7 @@ class Descent:
             variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise)
             together, centre = FIRST * first + (1.0 - FIRST) * second, FIRST * phi + (1.0 - FIRST) * second_at
         kept = self.worth_keeping(second, second_noise)
-        moment = self.moment(tail, spread, outer)
+        moment = self.moment(tail, spread, outer, bands.levels[-1])
         return self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment, pace)
 
     def solution(
@@ -233,9 +234,16 @@ class Descent:
         covariance, sampling = (inverse @ part @ inverse.T for part in (middle, moment / n))
         return Solution(estimate, covariance, noise, float(np.trace(moment)) / p, True, sampling)
 
-    def moment(self, tail: Tail, spread: Spread, total: Array) -> Array:
-        """Mean of v v', scaled up by the tail's curve for what is cut off."""
-        return self.outer(spread, total) * max(1.0, tail.square() / max(tail.square(spread.level), 1e-300)) / self.n
+    def moment(self, tail: Tail, spread: Spread, total: Array, last: float | None = None) -> Array:
+        """Mean of v v', scaled up by the tail's curve for what is cut off.
+
+        A level below the ``last`` one takes most from directions in which few long rows tell: none of them is taken to be much
+        less spread than the mean.
+        """
+        found = self.outer(spread, total) * max(1.0, tail.square() / max(tail.square(spread.level), 1e-300)) / self.n
+        return (
+            found if last in (None, spread.level) else repaired(found, EVEN * float(np.trace(found)) / self.p, math.inf)
+        )
 
     def finish_symmetric(self, phi: Array, level: float) -> Solution:
         """One more pass, cut at ``level``: what is cut off cancels, if errors are symmetric. proof: bands"""
