@@ -139,6 +139,7 @@ def imported_rooms(path: Path) -> set[str]:
             base = package[: len(package) - node.level + 1] if node.level else []
             stem = ".".join([*base, node.module] if node.module else base)
             names = [stem] if stem != "eptr" else [f"eptr.{alias.name}" for alias in node.names]
+            names = [name for name in names if name != "eptr.__version__"]  # a word, not a room
         rooms |= {name.split(".")[1] for name in names if name.startswith("eptr.")}
         if "eptr" in names:  # a bare import reaches every room
             rooms.add("everything")
