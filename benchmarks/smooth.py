@@ -66,25 +66,26 @@ def methods(n, epsilon, seed):
     }
 
 
+def one(curve, n, epsilon, seed):
+    """Errors of all methods, and the share of points that the additive model's band holds, its width, and whether it jumps."""
+    x, y, truth = sample(curve, n, seed)
+    fits = {name: model.fit(x, y) for name, model in methods(n, epsilon, seed).items()}
+    _, low, high = fits["additive"].partial_effect(0, GRID, centred=False)
+    band = np.mean((low <= truth) & (truth <= high)), np.median(high - low), fits["additive"].rough_[0]
+    return {name: float(np.mean((m.predict(GRID[:, None]) - truth) ** 2)) for name, m in fits.items()}, band
+
+
 def cell(curve, n, epsilon, count):
-    """One line of each of two tables: errors of all methods, and how often the additive model's bands hold."""
-    errors, bands = {}, []
-    for seed in range(count):
-        x, y, truth = sample(curve, n, seed)
-        for name, model in methods(n, epsilon, seed).items():
-            errors.setdefault(name, []).append(float(np.mean((model.fit(x, y).predict(GRID[:, None]) - truth) ** 2)))
-            if name == "additive":
-                _, low, high = model.partial_effect(0, GRID, centred=False)
-                bands.append((np.mean((low <= truth) & (truth <= high)), np.median(high - low), model.rough_[0]))
-    means = {name: float(np.mean(found)) for name, found in errors.items()}
+    """One line of each of two tables."""
+    found, bands = zip(*(one(curve, n, epsilon, seed) for seed in range(count)), strict=True)
+    errors = {name: np.array([each[name] for each in found]) for name in found[0]}
+    means = {name: float(np.mean(values)) for name, values in errors.items()}
     best = min(("BinnedKernel", "cosine", "Haar"), key=means.__getitem__)
-    excess = np.array(errors["additive"]) - 1.1 * np.array(errors[best])
+    excess = errors["additive"] - 1.1 * errors[best]
     ahead = "rival" if np.mean(excess) > 1.645 * np.std(excess) / np.sqrt(count) else ""
     setting = [curve, n, epsilon, count]
-    return [*setting, *means.values(), means["additive"] / means[best], ahead], [
-        *setting,
-        *map(float, np.mean(bands, axis=0)),
-    ]
+    error = [*setting, *means.values(), means["additive"] / means[best], ahead]
+    return error, [*setting, *map(float, np.mean(bands, axis=0))]
 
 
 def curves(count):

@@ -16,6 +16,7 @@ from eptr.codebook import Number
 from eptr.page import page
 from eptr.panel import panel
 from eptr.statement import StudyFacts
+from eptr.study.publication import Publication
 from eptr.verify import verified
 
 X = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
@@ -121,6 +122,25 @@ def test_a_ledger_is_checked_with_it(tmp_path):
     assert failing(json.dumps(content), ledger.url) == ["the ledger says the same of it"]
     content["release"]["record"]["receipt"] |= {"epsilon": 2.0, "left_mu": 9.0}
     assert failing(json.dumps(content), ledger.url) == ["the ledger says the same of it"]
+
+
+def test_results_of_a_study_are_those_in_its_ledger(tmp_path):
+    """Who changes the record as well as the page is found out by the chain."""
+    url = f"sqlite:///{tmp_path}/budget.db#people"
+    study = eptr.Study({"age": X[:, 0]}, eptr.Codebook({"age": Number(-1, 1)}), epsilon=1.0, delta=1e-3, ledger=url)
+    found = study.mean("age")
+    fit = study.ols("I(age * 2) ~ age").to_json()
+    assert failing(fit, url) == []
+    assert failing(fit.replace('"formula": "I(age * 2)', '"formula": "I(2 * age)'), url) == [
+        "the ledger holds this result"
+    ]
+    text = study.report(tmp_path / "study.html").read_text()
+    assert failing(text, url) == failing(text, url.partition("#")[0]) == []
+    better = replace(found, value=found.value + 1.0, low=found.low + 1.0, high=found.high + 1.0)
+    publication = Publication(study.journal)
+    publication.results[0] = ("mean age", better)
+    assert failing(publication.page()) == []
+    assert failing(publication.page(), url) == ["the results are those that the ledger holds"]
 
 
 def test_a_model_of_a_study_holds_and_its_ranges_follow_from_the_codebook():

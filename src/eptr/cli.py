@@ -384,6 +384,7 @@ def reproduce(
         raise typer.BadParameter(
             f"no experiment {name!r}; choose from: {', '.join(EXPERIMENTS)}, all", param_hint="NAME"
         )
+    made = to / "versions.json"
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         for experiment in EXPERIMENTS.values() if name == "all" else [EXPERIMENTS[name]]:
@@ -392,10 +393,8 @@ def reproduce(
             tick = lambda done, total, task=task: progress.update(task, completed=done)  # noqa: E731
             summary = run_experiment(experiment, to, replications=count, workers=workers, only=only, tick=tick)
             draw(experiment, summary, [to / f"{experiment.name}{end}" for end in (".png", ".pdf")])
-    made = {
-        "command": f"eptr reproduce {name}" + (f" --replications {replications}" if replications else " --fast" * fast)
-    }
-    (to / "versions.json").write_text(json.dumps(made | versions(), indent=1) + "\n")
+            known = json.loads(made.read_text()) if made.exists() else {}
+            made.write_text(json.dumps(known | {experiment.name: versions()}, indent=1) + "\n")
     out.print(f"Tables and figures: {to}")
 
 

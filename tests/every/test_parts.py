@@ -176,6 +176,19 @@ def test_no_part_costs_more_than_its_own_share_and_some_pair_costs_that(entrant,
         assert LOOSE.get((entrant.name, kind), 0.999) <= share <= 1.0 + 1e-9, dict(worst)
 
 
+def test_two_axes_are_as_far_apart_as_published_least_squares_pays_for(parts):
+    """Entries of x x' move by sqrt(2) |x|^2 from one axis to another: more than between the rows that are searched above."""
+    one, two = np.zeros((2, 12, 3))
+    one[0, 0] = two[0, 1] = X_BOUND * (1.0 - 1e-12)
+    noise = Replay(0)
+    for rows in (one, two):
+        parts.clear()
+        model = eptr.rivals.AdaSSP(form="literature", x_bound=X_BOUND, y_bound=Y_BOUND, fit_intercept=False)
+        model.set_params(random_state=noise).fit(rows, np.zeros(12))
+        noise.rewind()
+    assert [loss for _, loss in parts] == pytest.approx([0.0, 1.0, 0.0], abs=1e-6)
+
+
 @ENTRIES
 def test_the_parts_add_up_to_the_budget_neither_over_nor_under(entrant, monkeypatch):
     opened, start = [], Spending.__init__

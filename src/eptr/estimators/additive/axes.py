@@ -31,10 +31,9 @@ EVEN = 0.2  # of an axis is stretched evenly, whatever the rows say
 OUTSIDE_SHARE = 0.05  # of this budget, to the number of rows outside a range
 PRICE = 3.0  # of noise in a histogram: an axis that is stretched by noise bends every function
 WINDOWS = (9, 27, 81)  # cells that are looked at together
-EMPTY = (
-    0.25  # windows are empty if they cannot have so many rows, relative to an even column: the axis is pressed together
-)
-CLEAR = 0.5  # windows in which so many, relative to an even column, would stand out (4 sd) show none if they show less than 2 sd
+# Relative to an even column: windows that cannot have so many rows (+3 sd) are empty, and the axis is pressed together there;
+EMPTY = 0.25
+CLEAR = 0.5  # where so many would stand out (4 sd), a window that shows less than 2 sd has no rows to be seen.
 RARE = 0.2  # least standard deviation that the indicator of a level is divided by
 
 
@@ -55,15 +54,23 @@ class Stretched:
     def table(self, count: int) -> Array:
         """Smooth functions of the stretched column in the middle of each part."""
         middles = self.low + (self.high - self.low) * (np.arange(FINE) + 0.5) / FINE
-        return smooth_functions(np.interp(middles, *self.map), count)
+        return smooth_functions(self.along(middles), count)
 
     def functions(self, x: Array, count: int) -> Array:
         """For reading a fit: what a row with such values has."""
         return np.asarray(self.table(count)[self.place(x).astype(int)])
 
+    def along(self, x: Array | float) -> Array:
+        """Where on the stretched axis, from 0 to 1."""
+        return np.asarray(np.interp(x, *self._ends))
+
+    def back(self, u: Array | float) -> Array:
+        """Which values lie there."""
+        return np.asarray(np.interp(u, *self._ends[::-1]))
+
     @property
-    def map(self) -> tuple[Array, Array]:
-        """Ends of the cells, and where they are on the stretched axis, from 0 to 1."""
+    def _ends(self) -> tuple[Array, Array]:
+        """Of the cells, before and after stretching."""
         heights = np.cumsum(np.append(0.0, EVEN + (1.0 - EVEN) * self.density))
         return np.linspace(self.low, self.high, len(heights)), heights / heights[-1]
 

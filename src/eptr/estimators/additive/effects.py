@@ -47,14 +47,12 @@ def effect(fitted: AdditiveFitted, term: int, points: Array, level: float, *, ce
     are too few to say the band is everything, and at a jump it is that of both sides.
     """
     found = _pointwise(fitted, term, points, level, centred)
-    if not fitted.rough[term] or len(fitted.terms[term]) > 1:
-        return found
-    axis, low, high, span = _axis(fitted, term), found.low.copy(), found.high.copy(), 1.0 / fitted.counts[term]
+    low, high, span = found.low.copy(), found.high.copy(), 1.0 / fitted.counts[term]
     for jump in jumps_of(fitted, term):
-        u = float(np.interp(jump, *axis.map))
-        around = np.interp(u + span * np.linspace(-1.5, 1.5, 13), *axis.map[::-1])
-        both, here = _pointwise(fitted, term, around[:, None], level, centred), np.interp(points[:, 0], *axis.map) - u
-        near = np.abs(here) <= span
+        axis = _axis(fitted, term)
+        place = axis.along(jump)
+        around = axis.back(place + span * np.linspace(-1.5, 1.5, 13))[:, None]
+        both, near = _pointwise(fitted, term, around, level, centred), abs(axis.along(points[:, 0]) - place) <= span
         low[near], high[near] = np.minimum(low[near], np.min(both.low)), np.maximum(high[near], np.max(both.high))
     return found._replace(low=low, high=high)
 
@@ -69,7 +67,7 @@ def jumps_of(fitted: AdditiveFitted, term: int) -> list[float]:
     if not fitted.rough[term] or len(fitted.terms[term]) > 1:
         return []
     places = jumps(axis, fitted.centre[part], fitted.covariance[part, part], float(fitted.beyond[term]))
-    return list(map(float, np.interp(places, *axis.map[::-1])))
+    return list(map(float, axis.back(np.array(places))))
 
 
 def _pointwise(fitted: AdditiveFitted, term: int, points: Array, level: float, centred: bool) -> Effect:

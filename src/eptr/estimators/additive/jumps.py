@@ -35,7 +35,7 @@ def jumps(axis: Stretched, estimate: Array, variance: Array, beyond: float) -> l
     excess = (3.0 * near - far) / 2.0
     own, others = (np.einsum("ij,jk,ik->i", f, variance, f) for f in (excess, smooth_functions(u, count)))
     doubt = np.sqrt(np.maximum(own, others + beyond))
-    first, last = (axis.cell(np.interp(u + k * h, *axis.map[::-1])) for k in (-3, 3))
+    first, last = (axis.cell(axis.back(u + k * h)) for k in (-3, 3))
     unseen = np.append(0, np.cumsum(~binary_erosion(axis.seen, np.ones(2 * WINDOWS[0] + 1), border_value=1)))
     clear = (np.abs(rise - beside) > CLEAR * doubt) & (np.abs(beside) < BESIDE * np.abs(rise))
     found = np.flatnonzero(clear & (unseen[last + 1] == unseen[first]) & (last - first >= CELLS_WIDE))

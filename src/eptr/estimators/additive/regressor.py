@@ -50,7 +50,7 @@ class AdditiveRegressor(Regressing):
     terms_, counts_, categories_ : the terms as columns, the number of functions of each, the columns with levels and these
     coef_, kept_ : coefficients of these functions, term after term, and what shrinkage left of each, as a share
     intercept_ : the mean over the rows
-    marginals_ : released densities of columns on their ranges, shares of levels
+    marginals_, seen_ : released densities of columns on their ranges, shares of levels; where rows stand out from the noise
     centre_, covariance_, privacy_ : coefficients before they were shrunk (the intercept last), their covariance, and the part
         of it that is privacy noise; the bands are made of them
     beyond_, rough_ : of each term, the mean square of what may be rougher than its functions, and whether that stands out from
