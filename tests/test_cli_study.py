@@ -94,7 +94,8 @@ def test_a_fit_of_a_formula_writes_a_report_that_verifies(eptr, people):  # noqa
     for file in ("model.json", "told.html"):
         code, out, _ = eptr("verify", file)
         assert code == 0, out
-    code, _, error = eptr("fit", "people.csv", "--target", "wage", "--bounds", "book.toml", "--where", "age > 30")
+    bounds = ["fit", "people.csv", "--target", "wage", "--bounds", "book.toml", "--where", "age > 30"]
+    code, _, error = eptr(*bounds, "--out", "other.json")
     assert code == 2
     assert "--formula" in error
 

@@ -463,6 +463,12 @@ def test_every_interval_of_a_fit_allows_for_dependence(method, formula):
         assert "s(age)" in wide._repr_html_()
 
 
+def test_a_rough_logistic_fit_knows_which_part_is_sampling():
+    fit = seeded(people(600), epsilon=1.0).logit("sex ~ age")
+    assert all(math.isfinite(line.sampling) for line in panel(fit).lines)
+    assert np.all(fit.estimator.fitted_.se_sampling <= fit.estimator.summary().errors)
+
+
 def test_a_study_of_persons_widens_its_fits():
     fits = [seeded(people(20_000), rows_each=k, epsilon=50.0).ols("wage ~ age + sex").estimator for k in (1, 4)]
     assert fits[1].fitted_.se_sampling == pytest.approx(2.0 * fits[0].fitted_.se_sampling, rel=0.2)

@@ -125,5 +125,6 @@ class Rough(Newton):
             within = np.kron(whole, directions)
             kept = np.eye(self.p) - self.length * within @ curvature
             variance = kept @ variance @ kept.T + (self.length * scale) ** 2 * within
-        covariance = inverse @ moment @ inverse.T / self.n + variance
-        return Solution(phi, covariance, math.sqrt(float(np.trace(variance)) / self.p), 1.0, False)
+        sampling = inverse @ moment @ inverse.T / self.n
+        noise = math.sqrt(float(np.trace(variance)) / self.p)
+        return Solution(phi, sampling + variance, noise, 1.0, False, sampling)
