@@ -11,8 +11,12 @@ from sklearn.metrics import log_loss
 
 import eptr
 from eptr.estimators.logistic.likelihood import Several, Two
-from eptr.estimators.logistic.newton import WITHIN_SHARE, course
+from eptr.estimators.logistic.look import look
+from eptr.estimators.logistic.newton import WITHIN_SHARE, Newton, course
+from eptr.estimators.logistic.rough import Rough
 from eptr.estimators.sigmoid import decay
+from eptr.estimators.whitening import whiten
+from eptr.rows.memory import MemoryRows
 
 LIFE = {setting.name: setting for setting in SETTINGS}
 RUNS, N = 5, 30_000
@@ -108,6 +112,46 @@ def test_shares_add_up_to_what_is_left(n, p, mu):
     parts = [*plan.steps, *plan.passes, plan.norms, plan.spread, within, plan.curvature]
     assert all(part >= 0.0 for part in parts)
     assert sum(parts) == pytest.approx(0.83, rel=1e-12)
+
+
+def test_the_first_look_adds_up_rows_and_classes():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(500, 2)), rng.integers(3, size=500).astype(float)
+    seen = look(MemoryRows(X, y), 2.0, 1.5, 3)
+    factor = np.minimum(1.0, 2.0 / np.linalg.norm(X, axis=1))
+    rows = np.column_stack([X, np.full(500, 1.5)]) * factor[:, None]
+    np.testing.assert_allclose(seen.gram, rows.T @ rows, rtol=1e-5)
+    np.testing.assert_allclose(seen.sums, [rows[y == k].sum(axis=0) for k in range(3)], rtol=1e-5)
+    np.testing.assert_array_equal(seen.counts, np.bincount(y.astype(int)))
+    assert seen.outside == np.sum(factor < 1.0)
+
+
+def of(way, X, y):
+    """A fit that has not begun, of two classes, with exact coordinates; and the sums it would begin with."""
+    rows = MemoryRows(X, y.astype(float))
+    seen = look(rows, 1e3, 1.0, 2)
+    plan = course(len(X), X.shape[1] + 1, 100.0 if way is Newton else 0.01, 0.9)
+    return way(Two(y.mean()), rows, 1e3, 1.0, whiten(seen.gram, 0.0, len(X)), None, plan, 1.0), seen.sums
+
+
+def test_sums_of_the_classes_are_a_start_as_steep_as_maximum_likelihood():
+    X, y = LIFE["balanced"].sample(N, 0)
+    steep = np.array([1.5, -1.0, 0.5])
+    y = (np.random.default_rng(0).uniform(size=N) < expit(X @ steep)).astype(int)
+    newton, sums = of(Newton, X, y)
+    np.testing.assert_allclose(newton.theta(newton.begun(sums))[:3], steep, atol=0.1)
+
+
+def test_steps_go_on_among_the_columns_that_stand_out():
+    X = np.random.default_rng(0).normal(size=(500, 20))
+    rough, _ = of(Rough, X, np.arange(500) % 2)
+    found = np.full((1, 21), 0.001)
+    found[0, [3, 7]] = 1.0
+    basis = rough.standing_out(found, [0.05] * 5, 1.0)
+    assert basis.shape == (21, 4)  # two columns, the others together, the constant
+    np.testing.assert_allclose(np.linalg.norm(basis[[3, 7]], axis=1), 1.0)
+    np.testing.assert_allclose(found @ basis @ basis.T, found, atol=1e-9)
+    np.testing.assert_array_equal(rough.standing_out(np.ones((1, 21)), [0.05] * 5, 1.0), np.eye(21))
 
 
 # What cannot be answered.

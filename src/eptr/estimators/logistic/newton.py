@@ -23,11 +23,8 @@ Array = NDArray[np.float64]
 # By trial on simulated data alone; benchmarks/logistic.py measures what they give. Shares are of mu^2.
 ROOM = 0.007  # bands are worth their price if fewer rows than this share lie beyond them
 SUMS_SHARE = 0.03  # on the sums of each class, to start from
-STEPS, BEND = (0.05,) * 4, 0.2  # what steps may cost together, and how much of one goes to its curvature
-LEAST_STEP, NOISE = (
-    0.05,
-    2.5,
-)  # share of a step: at least this, and this times its noise on log odds if it had the whole
+STEPS, BEND = (0.05,) * 4, 0.2  # as many if the curvature is mostly noise; how much of one goes to its curvature
+NOISE = 2.5  # times the noise of a step on log odds if it had the whole budget: its share, if that is more
 CLOSE = 1.9  # log odds that moved by less than this over n^(1/8) need but one step more. proof: passes
 # Where noise rules: steps among all columns, before those among some; their share; how both grow; what is spent along lines.
 ARRIVING, ARRIVING_SHARE, LATER, GROWTH, WITHIN_SHARE = 5, 0.45, 8, 1.3, 0.12
@@ -42,7 +39,7 @@ class Newton(Descent):
     """phi holds one vector for each row of the mixture, in coordinates in which the model without slopes has curvature 1."""
 
     likelihood: Classes
-    cautious = True
+    cautious = True  # a step moves by what is more than noise
     wide = 1.4  # steps are cut at so many lengths of a row of the rarest class
 
     def __init__(self, likelihood: Classes, *arguments: object) -> None:
@@ -98,7 +95,7 @@ class Newton(Descent):
         total, bent, *others = self.at(phi).sums(self.rows, cut, bend, *asks)
         ball, most = Ball(self.clip), share * (1.0 - BEND)
         released = self.spending.noisy(total[0], ball, most) / self.n
-        if self.cautious:  # as James and Stein have it: no move by what may be noise
+        if self.cautious:  # as James and Stein have it
             noise = self.p * (self.spending.scale(ball, most) / self.n) ** 2
             released = released * max(0.0, 1.0 - noise / max(float(released @ released), 1e-300))
         curvature = self.halfway(self.curvature(bend, bent, share * BEND), released)
