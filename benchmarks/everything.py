@@ -135,9 +135,10 @@ def state(line):
     if command not in TARGETS or not (commits := {git("log", "-1", "--format=%h", "--", f) for f in files} - {""}):
         return line
     ages = sorted((git("log", "-1", "--format=%ad", "--date=format:%Y-%m-%d", c), c) for c in commits)
-    since = sorted({folder for c in commits for folder in changed(c, TARGETS[command])})
-    cells[3] = f"{ages[0][0]} ({ages[0][1]}); " + (f"since then changed: {', '.join(since)}" if since else "this code")
-    return f"| {' | '.join(cells)} |"
+    again = stamps().get(command, {}).get("code") == code()  # the same numbers, so the file is an older one's
+    since = [] if again else sorted({folder for c in commits for folder in changed(c, TARGETS[command])})
+    printed = f"{ages[0][0]} ({ages[0][1]}); " + (f"since then changed: {', '.join(since)}" if since else "this code")
+    return f"| {' | '.join([*cells[:3], printed])} |"
 
 
 def tell():
