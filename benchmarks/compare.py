@@ -8,8 +8,6 @@ that are not private are marked.
 from __future__ import annotations
 
 import argparse
-import re
-from pathlib import Path
 
 import numpy as np
 
@@ -22,7 +20,6 @@ from .accuracy import _quiet, curve, parallel
 from .tables import show
 
 DELTA = 0.01
-PAGE = Path(__file__).parent.parent / "docs" / "rivals.md"
 
 
 def attempt(model, fit):
@@ -213,37 +210,31 @@ def cell(values):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tables", nargs="*", help="some of ols, wine, bayes, credit, function, california; all if none")
     parser.add_argument("--replications", type=int, default=100)
     parser.add_argument(
         "--odds", default=None, help="one classification table alone: odds_normal, odds_factors, odds_credit"
     )
     options = parser.parse_args()
-    count, pieces = options.replications, []
-    odds.main(count, options.odds)
+    count = options.replications
+    if not options.tables:
+        odds.main(count, options.odds)
     if options.odds is not None:
         return
     for title, (task, epsilons, name) in TASKS.items():
-        runs = {e: parallel(task, [(e, s) for s in range(count)], f"{name} epsilon={e}") for e in epsilons}
-        methods = list(runs[epsilons[0]][0])
-        base = {e: np.mean([r["non-private"] for r in runs[e]]) for e in epsilons}
-        rows = []
-        for m in methods:
-            values = [[r[m] for r in runs[e]] for e in epsilons]
-            ratio = np.mean(values[1]) / base[epsilons[1]]
-            rows.append([m, *(cell(v) for v in values), "" if np.isnan(ratio) else f"{ratio:.3g}"])
-        header = ["method", *(f"epsilon={e:g}" for e in epsilons), f"ratio to non-private at {epsilons[1]:g}"]
-        show(title, header, rows, f"compare_{name}")
-        pieces += [f"**{title}**", "", markdown(header, rows), ""]
-    text = PAGE.read_text()
-    block = "\n".join(["<!-- tables: make compare -->", "", *pieces, "<!-- end of tables -->"])
-    PAGE.write_text(
-        re.sub(r"<!-- tables: make compare -->.*<!-- end of tables -->", lambda _: block, text, flags=re.DOTALL)
-    )
+        if not options.tables or name in options.tables:
+            table(title, task, epsilons, name, count)
 
 
-def markdown(header, rows):
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+def table(title, task, epsilons, name, count):
+    runs = {e: parallel(task, [(e, s) for s in range(count)], f"{name} epsilon={e}") for e in epsilons}
+    base, rows = {e: np.mean([r["non-private"] for r in runs[e]]) for e in epsilons}, []
+    for m in runs[epsilons[0]][0]:
+        values = [[r[m] for r in runs[e]] for e in epsilons]
+        ratio = np.mean(values[1]) / base[epsilons[1]]
+        rows.append([m, *(cell(v) for v in values), "" if np.isnan(ratio) else f"{ratio:.3g}"])
+    header = ["method", *(f"epsilon={e:g}" for e in epsilons), f"ratio to non-private at {epsilons[1]:g}"]
+    show(title, header, rows, f"compare_{name}")
 
 
 if __name__ == "__main__":

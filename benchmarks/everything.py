@@ -29,12 +29,13 @@ LINEAR, SMOOTH = ("estimators/*.py", "estimators/linear"), ("estimators/*.py", "
 # Command: the folders of src/eptr whose code decides what it prints. Real data need EPTR_DATA_HOME.
 ONE_CORE = {
     "bench-smooth": (*SMOOTH, "estimators/kernel", "rivals"),
-    "bench-quantiles": ("stats", "privacy", "rivals"),
     "bench-study": ("study", *LINEAR),
     "bench-sensitivity": ("estimators",),
 }
 BOTH_CORES = {
+    "bench-ranges": (*LINEAR, "stats"),
     "bench-stats": ("stats", "rivals"),
+    "bench-quantiles": ("stats", "privacy", "rivals"),
     "bench-suite": (*LINEAR, "rivals"),
     "bench-accuracy": (*LINEAR, "estimators/bayes", "estimators/kernel", "rivals"),
     "bench-coverage": LINEAR,
@@ -48,7 +49,7 @@ ALONE = {
     "bench": ("privacy",),
     "bench-speed": ("rows", "estimators"),
     "bench-scale": ("rows", "estimators"),
-    "bench-times": ("stats", *SMOOTH),
+    "bench-times": SMOOTH,
 }
 TARGETS = ONE_CORE | BOTH_CORES | ALONE
 APART = ("bench-gpu", "choose-defaults", "mutants", "soak")  # a GPU, choices that are made once, tests of tests

@@ -1,6 +1,6 @@
 """Logistic regression against scikit-learn without penalty: coefficients, intervals, prediction and speed; seeded.
 
-`python -m benchmarks.logistic accuracy | coverage | census | speed`. Distances are in robust standard errors of the
+`python -m benchmarks.logistic coefficients | census | speed`. Distances are in robust standard errors of the
 non-private fit to the same rows. A method is a function of (rows, labels, bounds, epsilon, seed); METHODS lists them.
 """
 
@@ -132,46 +132,33 @@ def coefficients(place, n, epsilon, seed):
 
 
 def by_cell(count, only):
+    """``count``: runs of a cell; without it, as many as have 2,000 intervals."""
     for place, setting in enumerate(SETTINGS):
         if only and not any(part in setting.name for part in only):
             continue
+        runs = count or 2000 // len(setting.truth)
         for n, epsilon in setting.cells:
             label = f"{setting.name}, n={n}, epsilon={epsilon:g}"
-            runs = parallel(coefficients, [(place, n, epsilon, seed) for seed in range(count)], label)
-            yield setting, n, epsilon, {name: np.array([run[name] for run in runs]) for name in runs[0]}
+            found = parallel(coefficients, [(place, n, epsilon, seed) for seed in range(runs)], label)
+            yield setting, n, epsilon, {name: np.array([run[name] for run in found]) for name in found[0]}
 
 
-def accuracy(count, only):
-    rows = [
-        [setting.name, n, epsilon, count, *(float(np.sqrt(np.mean(arrays[m][:, 0] ** 2))) for m in METHODS)]
-        for setting, n, epsilon, arrays in by_cell(count, only)
-    ]
-    title = f"rms distance from maximum likelihood in its robust s.e., delta={DELTA:g}, {count} paired runs"
-    show(title, ["outcome", "n", "epsilon", "runs", *METHODS], rows, None if only else "logistic_accuracy")
-
-
-def coverage(count, only):
-    rows = []
+def distances_and_intervals(count, only):
+    distances, intervals = [], []
     for setting, n, epsilon, arrays in by_cell(count, only):
+        runs = len(arrays["MLE"])
+        away = [float(np.sqrt(np.mean(arrays[m][:, 0] ** 2))) for m in METHODS]
+        distances.append([setting.name, n, epsilon, runs, *away])
         held, width, told = covered(arrays["LogisticRegression"])
         without, _, _ = covered(arrays["MLE"])
         shown = [held.mean(), held.min(), without.mean(), without.min(), told, width.mean(), width.max()]
-        rows.append([setting.name, n, epsilon, count, *map(float, shown)])
-    header = [
-        "outcome",
-        "n",
-        "epsilon",
-        "runs",
-        "coverage",
-        "worst",
-        "MLE",
-        "MLE worst",
-        "told",
-        "width / MLE",
-        "widest",
-    ]
-    title = f"95 % intervals for the population's coefficient, delta={DELTA:g}, {count} runs"
-    show(title, header, rows, None if only else "logistic_coverage")
+        intervals.append([setting.name, n, epsilon, runs, *map(float, shown)])
+    cell = ["outcome", "n", "epsilon", "runs"]
+    title = f"rms distance from maximum likelihood in its robust s.e., delta={DELTA:g}"
+    show(title, [*cell, *METHODS], distances, None if only else "logistic_accuracy")
+    header = [*cell, "coverage", "worst", "MLE", "MLE worst", "told", "width / MLE", "widest"]
+    title = f"95 % intervals for the population's coefficient, delta={DELTA:g}"
+    show(title, header, intervals, None if only else "logistic_coverage")
 
 
 def prediction(epsilon, seed):
@@ -220,16 +207,16 @@ def speed(count, only):
     }.items():
         times = []
         for _ in range(min(count, 3)):
-            start = time.perf_counter()
+            start = time.perf_counter(), time.process_time()
             fit()
-            times.append(time.perf_counter() - start)
-        rows.append([name, min(times)])
-    show("a fit of 1e6 x 20, seconds, the best of some", ["what", "seconds"], rows, "logistic_speed")
+            times.append((time.perf_counter() - start[0], time.process_time() - start[1]))
+        rows.append([name, *(min(taken) for taken in zip(*times, strict=True))])
+    header = ["what", "seconds", "CPU seconds"]
+    show("a fit of 1e6 x 20, the best of some", header, rows, "logistic_speed")
 
 
 TABLES = {
-    "accuracy": (accuracy, 200),
-    "coverage": (coverage, 500),
+    "coefficients": (distances_and_intervals, None),
     "census": (predict_census, 200),
     "speed": (speed, 3),
 }

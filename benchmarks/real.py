@@ -93,7 +93,7 @@ def one_housing(epsilon, seed, delta=0.01):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--replications", type=int, default=200)
+    parser.add_argument("--replications", type=int, default=50)
     parser.add_argument("--only", choices=("wine", "housing"))
     options = parser.parse_args()
     if options.only != "housing":

@@ -42,7 +42,7 @@ def no_worse(cells, ours, rival, x):
     return a["mean"] - b["mean"] <= 2.0 * (a["standard_error"] ** 2 + b["standard_error"] ** 2) ** 0.5
 
 
-def row(name):
+def row(name, made):
     experiment, cells = EXPERIMENTS[name], read_summary(FOLDER / f"{name}_summary.csv")
     ours = [m.name for m in experiment.methods if m.family == "ours" and ("refined" in m.name or "Additive" in m.name)]
     published = next(m.name for m in experiment.methods if m.family == "published")
@@ -57,7 +57,9 @@ def row(name):
     }
     usable = sum(cells[published, x]["mean"] <= 2.0 * cells["non-private", x]["mean"] for x in grid)
     ours_win = sum(no_worse(cells, best(cells, ours, x), best(cells, repaired or as_published, x), x) for x in grid)
+    runs = int(cells[published, grid[0]]["replications"])
     lines = [f"### {name}: {CLAIMS[name]}", "", f"![{name}](results/reproduction/{name}.png)", ""]
+    lines.append(f"- {runs} replications (the study: {experiment.replications}), eptr {made['eptr']}.")
     lines.append(
         f"- (a) Published algorithm, theorem's noise, within twice the non-private error: {verdict(usable, len(grid))}."
     )
@@ -88,8 +90,8 @@ INTRODUCTION = """# Reproduction, claim by claim
 "Efficient Propose-Test-Release for Optimal Differentially Private Estimation" compares ePTR with competitors on
 simulations and on three real datasets. Here every comparison is made again, with the noise that the theorems ask for,
 with the competitors as published *and* in their strongest honest form, and with our own sharper versions of ePTR.
-Mean errors over the replications of the study; every figure has bands of two standard errors, dashed lines are
-methods that are **not private**.
+Mean errors over as many replications as each section says; every figure has bands of two standard errors, dashed
+lines are methods that are **not private**.
 
 What the published code does differently, and why its own figures cannot be compared directly: predictors are
 standardised with training means (not private) on credit and wine; on wine the noise is that of another sensitivity at
@@ -104,15 +106,14 @@ worse than the best repaired rival at {won} of {total} settings; {lost}
 
 def main():
     versions = json.loads((FOLDER / "versions.json").read_text())
-    command = versions.pop("command")
-    made = ", ".join(f"{k} {v}" for k, v in versions.items())
-    rows = {name: row(name) for name in CLAIMS}
+    rows = {name: row(name, versions[name]) for name in CLAIMS}
+    made = ", ".join(sorted({f"{k} {v}" for each in versions.values() for k, v in each.items() if k != "eptr"}))
     won, total = (sum(counts[k] for _, counts in rows.values()) for k in (0, 1))
     losing = [name for name, (_, (wins, settings)) in rows.items() if wins < settings]
     lost = f"where one is better the tables show it ({', '.join(losing)})." if losing else "no repaired rival wins any."
     lines = [
         INTRODUCTION.format(won=won, total=total, lost=lost),
-        f"Made by `{command} --out results/reproduction` ({made}), then `make reproduction`.",
+        f"Made by `eptr reproduce NAME --replications N --out results/reproduction` ({made}), then `make reproduction`.",
         "",
     ]
     for found, _ in rows.values():

@@ -161,7 +161,7 @@ def cost_model(rows_per_core):
             size = n * 21 * 8
             reading, computing = size / bandwidth, n / (rows_per_core * cores)
             table.append([f"{n:.0e}", size / 1e9, place, 2 * reading, 2 * computing, 2 * max(reading, computing)])
-    header = ["rows", "GB", "where", "reading s", "computing s", "two passes s"]
+    header = ["rows", "GB", "machines", "reading s", "computing s", "two passes s"]
     show(f"Cost model at the measured {rows_per_core / 1e6:.2f} million rows/s and core", header, table, "scale_model")
 
 

@@ -1,6 +1,6 @@
 """Smooth functions: our additive model and kernel against the rivals, how often bands hold, housing prices, and time; seeded.
 
-``python -m benchmarks.smooth accuracy | coverage | pair | california | speed --replications N``; ``make bench-smooth`` runs all.
+``python -m benchmarks.smooth curves | uneven | pair | california | speed --replications N``; ``make bench-smooth`` runs all.
 Errors are mean squares over 201 points of [0, 1]; every method sees the same rows and knows the same range of y. A rival is ahead
 if our error exceeds 1.1 times that of the best one by 1.645 standard errors of the paired difference.
 """
@@ -66,52 +66,65 @@ def methods(n, epsilon, seed):
     }
 
 
-def accuracy(count):
-    rows = []
-    for curve, n, epsilon in progress([(c, n, e) for c in CURVES for n in SIZES for e in EPSILONS], "accuracy"):
-        errors = {}
-        for seed in range(count):
-            x, y, truth = sample(curve, n, seed)
-            for name, model in methods(n, epsilon, seed).items():
-                errors.setdefault(name, []).append(
-                    float(np.mean((model.fit(x, y).predict(GRID[:, None]) - truth) ** 2))
-                )
-        means = {name: float(np.mean(found)) for name, found in errors.items()}
-        best = min(("BinnedKernel", "cosine", "Haar"), key=means.__getitem__)
-        excess = np.array(errors["additive"]) - 1.1 * np.array(errors[best])
-        ahead = np.mean(excess) > 1.645 * np.std(excess) / np.sqrt(count)
-        rows.append(
-            [curve, n, epsilon, count, *means.values(), means["additive"] / means[best], "rival" if ahead else ""]
-        )
-    header = [
-        "curve",
-        "n",
-        "epsilon",
-        "runs",
-        "additive",
-        "kernel",
-        "BinnedKernel",
-        "cosine",
-        "Haar",
-        "additive / best rival",
-    ]
-    show("mean squared error, delta .01", [*header, "ahead by 10 %"], rows, "smooth_accuracy")
+def one(curve, n, epsilon, seed):
+    """Errors of all methods, and the share of points that the additive model's band holds, its width, and whether it jumps."""
+    x, y, truth = sample(curve, n, seed)
+    fits = {name: model.fit(x, y) for name, model in methods(n, epsilon, seed).items()}
+    _, low, high = fits["additive"].partial_effect(0, GRID, centred=False)
+    band = np.mean((low <= truth) & (truth <= high)), np.median(high - low), fits["additive"].rough_[0]
+    return {name: float(np.mean((m.predict(GRID[:, None]) - truth) ** 2)) for name, m in fits.items()}, band
 
 
-def coverage(count):
+def cell(curve, n, epsilon, count):
+    """One line of each of two tables."""
+    found, bands = zip(*(one(curve, n, epsilon, seed) for seed in range(count)), strict=True)
+    errors = {name: np.array([each[name] for each in found]) for name in found[0]}
+    means = {name: float(np.mean(values)) for name, values in errors.items()}
+    best = min(("BinnedKernel", "cosine", "Haar"), key=means.__getitem__)
+    excess = errors["additive"] - 1.1 * errors[best]
+    ahead = "rival" if np.mean(excess) > 1.645 * np.std(excess) / np.sqrt(count) else ""
+    setting = [curve, n, epsilon, count]
+    error = [*setting, *means.values(), means["additive"] / means[best], ahead]
+    return error, [*setting, *map(float, np.mean(bands, axis=0))]
+
+
+def curves(count):
+    settings = progress([(c, n, e) for c in CURVES for n in SIZES for e in EPSILONS], "curves")
+    lines = [cell(*setting, count) for setting in settings]
+    header = ["curve", "n", "epsilon", "runs"]
+    named = [*header, *methods(SIZES[0], 1.0, 0), "additive / best rival", "ahead by 10 %"]
+    show("mean squared error, delta .01", named, [line[0] for line in lines], "smooth_accuracy")
+    named = [*header, "share of points held", "median width", "runs with a jump"]
+    show("pointwise 95 % bands, delta .01", named, [line[1] for line in lines], "smooth_coverage")
+
+
+def uneven(count):
+    """The published curve where rows fill a part of the range, looked at where the rows are; and how much of the rest is grey."""
+    places = {
+        "even on [.18, .8]": lambda rng, n: rng.uniform(0.18, 0.8, size=n),
+        "normal, mean .38, sd .08": lambda rng, n: rng.normal(0.38, 0.08, size=n).clip(0, 1),
+        "exponential, mean .12": lambda rng, n: rng.exponential(0.12, size=n).clip(0, 1),
+    }
     rows = []
-    for curve, n, epsilon in progress([(c, n, e) for c in CURVES for n in SIZES for e in EPSILONS], "coverage"):
-        held, rough, widths = [], [], []
+    for (name, draw), n in progress([(d, n) for d in places.items() for n in SIZES[1:]], "uneven"):
+        found = []
         for seed in range(count):
-            x, y, truth = sample(curve, n, seed)
-            model = additive(epsilon, seed).fit(x, y)
-            _, low, high = model.partial_effect(0, GRID, centred=False)
-            held.append(np.mean((low <= truth) & (truth <= high)))
-            rough.append(model.rough_[0])
-            widths.append(np.mean(high - low))
-        rows.append([curve, n, epsilon, count, *(float(np.mean(found)) for found in (held, widths, rough))])
-    header = ["curve", "n", "epsilon", "runs", "share of points held", "mean width", "reported as rough"]
-    show("pointwise 95 % bands, delta .01", header, rows, "smooth_coverage")
+            rng = np.random.default_rng([seed, 44])
+            x = draw(rng, n)
+            model = additive(1.0, seed).fit(x[:, None], as_published(x, 0.0) + SD * rng.normal(size=n))
+            points = np.sort(draw(rng, 200))
+            value, low, high = model.partial_effect(0, points, centred=False)
+            truth, grey = as_published(points, 0.0), np.isinf(high - low)
+            empty = GRID[[np.min(np.abs(x - u)) > 0.02 for u in GRID]]
+            unsaid = np.isinf(model.partial_effect(0, empty)[2])
+            held = (low <= truth) & (truth <= high)
+            error, width = np.mean((value - truth) ** 2), np.median((high - low)[~grey])
+            shares = np.mean(grey), np.mean(unsaid) if len(empty) else np.nan, model.rough_[0]
+            found.append((error, np.mean(held[~grey]), width, *shares))
+        rows.append([name, n, 1.0, count, *map(float, np.nanmean(found, axis=0))])
+    header = ["rows", "n", "epsilon", "runs", "mean squared error", "share of points held", "median width"]
+    header += ["rows in grey", "empty range in grey", "runs with a jump"]
+    show("uneven columns, delta .01", header, rows, "smooth_uneven")
 
 
 def pair(count):
@@ -168,7 +181,7 @@ def speed(count):
     show("a fit in memory, epsilon 1", header, rows, "smooth_speed")
 
 
-PARTS = {"accuracy": accuracy, "coverage": coverage, "pair": pair, "california": california, "speed": speed}
+PARTS = {"curves": curves, "uneven": uneven, "pair": pair, "california": california, "speed": speed}
 
 
 def main():

@@ -1,8 +1,12 @@
-"""make bench-stats: statistics against their non-private values and CoinPress, how often intervals hold the truth, and speed."""
+"""make bench-stats: statistics against their non-private values and CoinPress, how often intervals hold the truth, and speed.
+
+--only makes some tables, --match those of their rows whose label matches; others stay as they are.
+"""
 
 from __future__ import annotations
 
 import argparse
+import re
 import time
 
 import numpy as np
@@ -12,7 +16,7 @@ import eptr
 from eptr import rivals, stats
 
 from .accuracy import _quiet, parallel
-from .tables import show
+from .tables import kept, show
 
 DELTA = 1e-6
 WIDE = 40.0  # ten times too wide for normal columns: four standard deviations would do
@@ -60,6 +64,7 @@ COLUMNS = {
     "exponential": (lambda g, n: g.exponential(1, n), 1.0, 1.0, (0, 1000)),
     "uniform": (lambda g, n: g.random(n), 0.5, 1 / 12, (0, 1)),
     "t, 5 degrees": (lambda g, n: g.standard_t(5, n), 0.0, 5 / 3, (-1000, 1000)),
+    "t, 3 degrees": (lambda g, n: g.standard_t(3, n), 0.0, 3.0, (-1000, 1000)),
     "share of .3": (lambda g, n: (g.random(n) < 0.3).astype(float), 0.3, 0.21, (0, 1)),
     "share of .002": (lambda g, n: (g.random(n) < 0.002).astype(float), 0.002, 0.002 * 0.998, (0, 1)),
     "counts": (lambda g, n: g.poisson(0.3, n).astype(float), 0.3, 0.3, (0, 100)),
@@ -68,13 +73,15 @@ COLUMNS = {
 
 
 def column(statistic, name, n, epsilon, seed):
-    """Errors of the private value and of the sample's, whether the interval holds the truth, and its width."""
+    """Errors of the private value and of the sample's, whether intervals of both hold the truth, and the width of ours."""
     _quiet()
     draw, mean, variance, bounds = COLUMNS[name]
     x = draw(np.random.default_rng([seed, n, 7]), n)
-    truth, sample = (mean, x.mean()) if statistic == "mean" else (variance, x.var())
+    truth, terms = (mean, x) if statistic == "mean" else (variance, (x - x.mean()) ** 2)
     answer = getattr(stats, statistic)(x, bounds, epsilon=epsilon, delta=DELTA, random_state=seed)
-    return answer.value - truth, sample - truth, answer.low <= truth <= answer.high, answer.high - answer.low
+    error = terms.mean() - truth
+    plain = abs(error) <= 1.96 * terms.std() / np.sqrt(n)
+    return answer.value - truth, error, answer.low <= truth <= answer.high, plain, answer.high - answer.low
 
 
 def matrix(statistic, n, d, epsilon, seed):
@@ -150,76 +157,75 @@ def note(cover):
     return "" if 0.93 <= cover <= 0.98 else "outside 93-98 %"
 
 
-def against_coinpress(runs):
-    table = []
+def against_coinpress(runs, match):
+    head = ["statistic", "columns", "n", "neighbours", "ours / non-private", "CoinPress / non-private"]
     for name, (task, d, sizes) in TASKS.items():
         for relation in ("replace-one", "zero-out"):
-            for n in sizes:
+            for n in sizes if re.search(match, f"{name} {relation}") else ():
                 found = np.array(parallel(task, [(n, d, 1.0, relation, s) for s in range(runs)], f"{name} {n}"))
                 sample, ours, rival = found.mean(axis=0)
-                table.append([name, d, n, relation, ours / sample, rival / sample])
-    head = ["statistic", "columns", "n", "neighbours", "ours / non-private", "CoinPress / non-private"]
-    show(f"normal rows, mu = 1, bounds ten times too wide, {runs} paired runs", head, table, "stats_normal")
+                table = kept("stats_normal", head, [name, d, n, relation, ours / sample, rival / sample], 4)
+    title = f"normal rows, mu = 1, bounds ten times too wide, {runs} paired runs"
+    show(title, head, table, "stats_normal")
 
 
-def columns(runs):
-    table = []
-    for statistic in ("mean", "variance"):
-        for name in COLUMNS:
-            for n, epsilon in ((10_000, 1.0), (10_000, 4.0)) if statistic == "mean" else ((10_000, 1.0),):
-                found = np.array(
-                    parallel(column, [(statistic, name, n, epsilon, s) for s in range(runs)], f"{statistic} {name}"),
-                    dtype=float,
-                )
-                ratio, cover = rms(found[:, 0]) / rms(found[:, 1]), float(found[:, 2].mean())
-                width = float(np.median(found[:, 3])) / (2 * 1.96 * float(np.std(found[:, 1])))
-                table.append([statistic, name, n, epsilon, ratio, cover, width, note(cover)])
-    head = ["statistic", "column", "n", "epsilon", "rmse / sampling", "coverage", "width / non-private", "note"]
+def columns(runs, match):
+    head = ["statistic", "column", "n", "epsilon", "rmse / sampling", "coverage", "coverage, non-private"]
+    head += ["width / non-private", "note"]
+    cells = [("mean", name, e) for name in COLUMNS for e in (1.0, 4.0)] + [("variance", name, 1.0) for name in COLUMNS]
+    n = 10_000
+    for statistic, name, epsilon in cells:
+        if not re.search(match, f"{statistic} {name} {epsilon:g}"):
+            continue
+        found = parallel(column, [(statistic, name, n, epsilon, s) for s in range(runs)], f"{statistic} {name}")
+        ours, sample, held, plain, widths = np.array(found, dtype=float).T
+        cover, width = float(held.mean()), float(np.median(widths)) / (2 * 1.96 * float(np.std(sample)))
+        row = [statistic, name, n, epsilon, rms(ours) / rms(sample), cover, float(plain.mean()), width, note(cover)]
+        table = kept("stats_columns", head, row, 4)
     show(f"one column, delta = 1e-6, {runs} runs", head, table, "stats_columns")
 
 
-def matrices(intervals):
-    table, d = [], 5
+def matrices(intervals, match):
+    head, d = ["statistic", "columns", "n", "epsilon", "coverage", "note"], 5
     runs = -(-intervals // (d * (d - 1) // 2))
     for statistic in ("covariance", "correlation"):
-        for n, epsilon in ((10_000, 1.0), (10_000, 4.0)):
+        for n, epsilon in ((10_000, 1.0), (10_000, 4.0)) if re.search(match, statistic) else ():
             cover = float(np.mean(parallel(matrix, [(statistic, n, d, epsilon, s) for s in range(runs)], statistic)))
-            table.append([statistic, d, n, epsilon, cover, note(cover)])
-    head = ["statistic", "columns", "n", "epsilon", "coverage", "note"]
-    show(f"entries of matrices, {runs * d * (d - 1) // 2} intervals a cell", head, table, "stats_matrices")
+            table = kept("stats_matrices", head, [statistic, d, n, epsilon, cover, note(cover)], 4)
+    title = f"entries of matrices, {runs * d * (d - 1) // 2} intervals a cell"
+    show(title, head, table, "stats_matrices")
 
 
-def scores(runs):
-    table = []
+def scores(runs, match):
+    head = ["scoring", "n", "epsilon", "truth", "rmse", "sampling error", "coverage", "note"]
     for scoring in PLAIN:
+        if not re.search(match, scoring):
+            continue
         truth = float(np.mean([plain_score(scoring, 200_000, 10_000 + s) for s in range(5)]))
         for n, epsilon in ((2000, 1.0), (10_000, 1.0)):
             found = np.array(
                 parallel(one_score, [(scoring, n, epsilon, truth, s) for s in range(runs)], scoring), dtype=float
             )
             cover = float(found[:, 2].mean())
-            table.append([scoring, n, epsilon, truth, rms(found[:, 0]), rms(found[:, 1]), cover, note(cover)])
-    head = ["scoring", "n", "epsilon", "truth", "rmse", "sampling error", "coverage", "note"]
+            row = [scoring, n, epsilon, truth, rms(found[:, 0]), rms(found[:, 1]), cover, note(cover)]
+            table = kept("stats_scores", head, row, 3)
     show(f"scores of a public model, {runs} runs", head, table, "stats_scores")
 
 
 def speed():
+    """Best of five rounds, in which all take their turns: what else the machine does concerns them alike."""
     _quiet()
     X = np.random.default_rng(0).normal(3, 1, size=(1_000_000, 20))
-
-    def best(task, repeats=5):
-        times = []
-        for _ in range(repeats):
+    tasks = {"numpy mean and std": lambda: (X.mean(axis=0), X.std(axis=0))}
+    for name in ("mean", "variance", "covariance"):
+        tasks[f"stats.{name}"] = lambda name=name: getattr(stats, name)(X, (-50, 50), epsilon=1.0)
+    best = dict.fromkeys(tasks, np.inf)
+    for _ in range(5):
+        for name, task in tasks.items():
             start = time.perf_counter()
             task()
-            times.append(time.perf_counter() - start)
-        return min(times)
-
-    plain = best(lambda: (X.mean(axis=0), X.std(axis=0)))
-    table = [["numpy mean and std", plain, 1.0]]
-    for name in ("mean", "variance", "covariance"):
-        taken = best(lambda name=name: getattr(stats, name)(X, (-50, 50), epsilon=1.0), 3)
-        table.append([f"stats.{name}", taken, taken / plain])
+            best[name] = min(best[name], time.perf_counter() - start)
+    table = [[name, taken, taken / best["numpy mean and std"]] for name, taken in best.items()]
     show("20 columns of 1e6 rows", ["what", "seconds", "of numpy's"], table, "stats_speed")
 
 
@@ -227,17 +233,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--intervals", type=int, default=2000)
-    parser.add_argument("--only", choices=["normal", "columns", "matrices", "scores", "speed"])
+    parser.add_argument("--only", nargs="*", choices=["normal", "columns", "matrices", "scores", "speed"])
+    parser.add_argument("--match", default="")
     asked = parser.parse_args()
     parts = {
-        "normal": lambda: against_coinpress(asked.runs),
-        "columns": lambda: columns(asked.intervals),
-        "matrices": lambda: matrices(asked.intervals),
-        "scores": lambda: scores(asked.intervals),
+        "normal": lambda: against_coinpress(asked.runs, asked.match),
+        "columns": lambda: columns(asked.intervals, asked.match),
+        "matrices": lambda: matrices(asked.intervals, asked.match),
+        "scores": lambda: scores(asked.intervals, asked.match),
         "speed": speed,
     }
     for name, part in parts.items():
-        if asked.only in (None, name):
+        if name in (asked.only or parts):
             part()
 
 

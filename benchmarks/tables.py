@@ -19,22 +19,38 @@ MARKED = re.compile(
 
 def show(title, header, rows, name=None):
     """Print a table; with ``name`` also save results/NAME.csv."""
-    text = [[f"{c:.4g}" if isinstance(c, float) else str(c) for c in row] for row in rows]
+    text = [[_text(cell) for cell in row] for row in rows]
     widths = [max(len(h), *(len(r[i]) for r in text)) for i, h in enumerate(header)]
     print(f"\n{title}")
     print("  ".join(h.rjust(w) for h, w in zip(header, widths, strict=True)))
     for r in text:
         print("  ".join(c.rjust(w) for c, w in zip(r, widths, strict=True)))
     if name:
-        RESULTS.mkdir(exist_ok=True)
-        with (RESULTS / f"{name}.csv").open("w", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([header, *text])
+        _save(name, header, text)
         publish()
+
+
+def kept(name, header, row, keys):
+    """The rows of results/NAME.csv with this one in the place of one with the same first cells, or at the end; saved."""
+    path, told = RESULTS / f"{name}.csv", {}
+    if path.exists():
+        with path.open(newline="") as file:
+            told = {tuple(old[:keys]): old for old in list(csv.reader(file))[1:]}
+    text = [_text(cell) for cell in row]
+    told[tuple(text[:keys])] = text
+    _save(name, header, told.values())
+    return list(told.values())
+
+
+def _save(name, header, text):
+    RESULTS.mkdir(exist_ok=True)
+    with (RESULTS / f"{name}.csv").open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *text])
 
 
 def documents():
     """Every Markdown file that may show a table."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def with_tables(text):
@@ -55,6 +71,10 @@ def with_tables(text):
         return opening + "".join(f"| {' | '.join(line)} |\n" for line in lines) + closing
 
     return MARKED.sub(table, text)
+
+
+def _text(cell):
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
 
 
 def _short(cell):

@@ -1,12 +1,12 @@
-# A survey from R: one budget, R's formulas, and its own verbs for the results, beside lm without privacy.
+# A survey from R: one budget, R's formulas and verbs, beside lm without privacy.
 library(reticulate)
-eptr <- import("eptr", convert = FALSE) # what crosses back is said below, alike in every version of reticulate
+eptr <- import("eptr", convert = FALSE) # what comes back to R is said below
 
-# summary, coef, confint and predict for a private fit; terms have the names that lm gives them.
+# summary, coef, confint and predict for a private fit; terms are named as in lm.
 named <- function(series) {
   found <- unlist(py_to_r(series$to_dict()))
-  names(found) <- gsub(" ** ", "^", gsub("\\[T\\.(.*?)\\]", "\\1", names(found)), fixed = TRUE)
-  setNames(found, sub("^Intercept$", "(Intercept)", names(found)))
+  terms <- gsub("\\[T\\.(.*?)\\]", "\\1", sub("^Intercept$", "(Intercept)", names(found)))
+  setNames(found, gsub(" ** ", "^", terms, fixed = TRUE))
 }
 summary.eptr.study.result.Fit <- function(object, ...) cat(py_str(object$summary()), "\n")
 coef.eptr.study.result.Fit <- function(object, ...) named(object$params)
@@ -14,7 +14,9 @@ confint.eptr.study.result.Fit <- function(object, parm, level = .95, ...) {
   ends <- object$conf_int(level = level)
   cbind(low = named(ends$low), high = named(ends$high))
 }
-predict.eptr.study.result.Fit <- function(object, newdata, ...) unlist(py_to_r(object$predict(newdata)$tolist()))
+predict.eptr.study.result.Fit <- function(object, newdata, ...) {
+  unlist(py_to_r(object$predict(newdata)$tolist()))
+}
 
 # Invented people; yours may be any data frame, or the path of a CSV or Parquet file.
 set.seed(1)
@@ -25,7 +27,8 @@ people <- data.frame(
   sex = sample(c("F", "M"), n, replace = TRUE),
   education = factor(sample(schools, n, replace = TRUE), levels = schools)
 )
-people$wage <- with(people, exp(6.5 + .01 * age + .15 * (sex == "M") + .2 * as.integer(education) + rnorm(n, sd = .5)))
+mean_log <- with(people, 6.5 + .01 * age + .15 * (sex == "M") + .2 * as.integer(education))
+people$wage <- exp(mean_log + rnorm(n, sd = .5))
 
 # What is known before anybody looks: ranges, and levels, the first being the reference.
 Number <- eptr$codebook$Number
@@ -41,8 +44,8 @@ study <- eptr$Study(people, book, epsilon = 2, analyses = 4L) # 4 alone is a dou
 model <- log(wage) ~ age + I((age - 45)^2) + sex + education
 fit <- study$ols(deparse1(model))
 summary(fit)
-terms <- names(coef(fit))
-print(round(cbind(private = coef(fit), error = named(fit$bse), lm = coef(lm(model, people))[terms]), 6))
+plain <- coef(lm(model, people))[names(coef(fit))]
+print(round(cbind(private = coef(fit), error = named(fit$bse), lm = plain), 6))
 print(round(confint(fit), 6))
 print(predict(fit, data.frame(age = c(30, 60), sex = "F", education = "degree")), digits = 4)
 

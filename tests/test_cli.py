@@ -3,39 +3,63 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
+from rich.console import Console
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from eptr import Ledger
+from eptr import Ledger, cli, cli_ledger, cli_study
 from eptr.privacy.claim import Cost
 
 
 @pytest.fixture
-def eptr(tmp_path):
-    """Run a command in an empty folder; returns (exit code, standard output, standard error)."""
+def process(tmp_path):
+    """Run a command in a process of its own, in an empty folder; returns (exit code, standard output, standard error)."""
 
     def run(*words):
-        done = subprocess.run(
-            [sys.executable, "-m", "eptr", *words], capture_output=True, text=True, cwd=tmp_path, env=_wide()
-        )
+        command, wide = [sys.executable, "-m", "eptr", *words], {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=wide)
         assert "Traceback" not in done.stderr, done.stderr
         return done.returncode, done.stdout, done.stderr
 
     return run
 
 
-def _wide():
-    import os
+@pytest.fixture
+def eptr(tmp_path, monkeypatch, capsys):
+    """The same without the second that a process takes to start."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in (("COLUMNS", "200"), ("NO_COLOR", "1")):
+        monkeypatch.setenv(name, value)
+    for module in (cli, cli_ledger, cli_study):
+        monkeypatch.setattr(module, "out", Console())
 
-    return {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["eptr", *words])
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            try:
+                code = cli.main() or 0
+            except SystemExit as end:
+                code = end.code or 0
+        return code, *capsys.readouterr()
+
+    return run
 
 
-def test_help_names_the_commands(eptr):
-    code, out, _ = eptr("--help")
+def test_a_process_ends_with_the_code_of_its_command(process):
+    code, out, error = process("ledger", "show")
+    assert (code, out) == (2, "")
+    assert error.startswith("error: ")
+
+
+def test_help_names_the_commands(process):
+    code, out, _ = process("--help")
     assert code == 0
     assert all(word in out for word in ("audit", "demo", "fit", "ledger", "plan", "predict", "reproduce", "verify"))
 

@@ -84,3 +84,41 @@ def test_a_fit_wants_one_way_of_saying_what_is_public(eptr, people):  # noqa: F8
     assert code == 0
     assert "NOT private" in out
     assert "recorded nowhere" in out
+
+
+def test_a_fit_of_a_formula_writes_a_report_that_verifies(eptr, people):  # noqa: F811
+    fit = ["fit", "people.csv", "--codebook", "book.toml", "--formula", "wage ~ age + sex", "--where", "age > 30"]
+    code, out, _ = eptr(*fit, "--report", "told.html")
+    assert code == 0
+    assert "recorded nowhere" in out
+    for file in ("model.json", "told.html"):
+        code, out, _ = eptr("verify", file)
+        assert code == 0, out
+    code, _, error = eptr("fit", "people.csv", "--target", "wage", "--bounds", "book.toml", "--where", "age > 30")
+    assert code == 2
+    assert "--formula" in error
+
+
+def test_smooth_terms_are_printed(eptr, people):  # noqa: F811
+    fit = ["fit", "people.csv", "--codebook", "book.toml", "--model", "smooth", "--formula", "wage ~ s(age) + sex"]
+    code, out, _ = eptr(*fit)
+    assert code == 0
+    assert "s(age)" in out
+    assert "sex[T.M]" in out
+
+
+def test_a_study_that_was_opened_in_python_goes_on(eptr, people):  # noqa: F811
+    import eptr as library
+
+    settings = {"epsilon": 2.0, "delta": 1e-5, "analyses": 7, "person": "age", "rows_each": 4, "neighbours": "zero-out"}
+    book, ledger = library.Codebook.from_toml(people / "book.toml"), f"sqlite:///{people}/budget.db#people"
+    study = library.Study(people / "people.csv", book, ledger=ledger, **settings)
+    describe = ["describe", "people.csv", "--codebook", "book.toml", "--columns", "sex", "--ledger", ledger]
+    code, out, error = eptr(*describe, "--epsilon", "0.5")
+    assert code == 0, error
+    assert "(0.5, 1e-05)-differentially private, zero-out" in out
+    assert len(study.spent) == 1
+    for wrong in (["--rows-each", "2"], ["--total", "3"]):
+        code, _, error = eptr(*describe, "--epsilon", "0.4", *wrong)
+        assert code == 2
+        assert "was opened with" in error

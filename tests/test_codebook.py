@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -126,6 +127,30 @@ def test_a_draft_of_csv_holds_names_alone_and_wants_to_hear_of_a_header(tmp_path
     assert "41" not in text
     (tmp_path / "draft.toml").write_text(text)
     assert Codebook.from_toml(tmp_path / "draft.toml").blanks == ["age", "name"]
+    assert text.count("what is the largest value you would believe without looking?") == 2
+    filled = text.replace("# low =   #", "low = 0 #", 1).replace("# high =   #", "high = 110 #", 1)
+    (tmp_path / "filled.toml").write_text(filled)
+    assert Codebook.from_toml(tmp_path / "filled.toml")["age"] == Number(0, 110)
+
+
+@pytest.mark.parametrize(("content", "said"), [("größe,b\n1,2\n".encode("latin-1"), "UTF-8"), (b"", "first line")])
+def test_a_first_line_that_makes_no_names_is_a_sentence(content, said, tmp_path):
+    (tmp_path / "people.csv").write_bytes(content)
+    with pytest.raises(InputError, match=said):
+        Codebook.draft(tmp_path / "people.csv", header=True)
+
+
+def test_a_database_is_drafted_from_the_schema_of_a_query(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(tmp_path / "people.db") as database:
+        database.execute("create table people (age integer, name varchar, member boolean, born date)")
+        database.execute("insert into people values (41, 'Ada', true, '1985-12-10')")
+        text = Codebook.draft(database.table("people")).to_toml()
+    assert not {"Ada", "41", "1985"} & set(re.findall(r"\w+", text))
+    assert text.count("largest value") == 2
+    assert 'kind = "flag"' in text
+    with pytest.raises(InputError, match="pass a query"):
+        Codebook.draft(tmp_path / "people.db")
 
 
 def test_a_draft_of_parquet_knows_the_declared_types(tmp_path):
@@ -140,7 +165,8 @@ def test_a_draft_of_parquet_knows_the_declared_types(tmp_path):
 
 
 def test_a_frame_has_names_alone_because_its_types_come_from_values():
-    frames = [pd.DataFrame({"a": [1]}), pd.DataFrame({"a": ["x"]}), {"a": [1]}]
+    polars = pytest.importorskip("polars")
+    frames = [pd.DataFrame({"a": [1]}), pd.DataFrame({"a": ["x"]}), {"a": [1]}, polars.DataFrame({"a": ["x"]})]
     assert len({Codebook.draft(frame).to_toml() for frame in frames}) == 1
 
 

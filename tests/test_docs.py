@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
+import shutil
+import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -30,6 +34,53 @@ def test_every_example_of_the_gallery_runs(path, capsys):
     assert capsys.readouterr().out
 
 
+@pytest.mark.slow
+def test_a_strategy_is_one_file_and_one_line(tmp_path):
+    """The one of the page about extending, in a copy of the library: the common tests take it up by themselves."""
+    shutil.copytree(ROOT / "src", tmp_path / "src")
+    page = (ROOT / "docs" / "extending.md").read_text()
+    file = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)[-1].partition("@dataclass")[0]
+    home = tmp_path / "src" / "eptr" / "estimators" / "linear"
+    (home / "ridge.py").write_text(file)
+    model = (home / "regression.py").read_text()
+    line = '"refined": Refined(), '
+    assert model.count(line) == 1
+    (home / "regression.py").write_text(
+        model.replace(line, f'{line}"ridge": Ridge(), ').replace(
+            "from .refined", "from .ridge import Ridge\nfrom .refined"
+        )
+    )
+    asked = ["estimators/test_catalogue.py", "every/test_parts.py", "rows/test_everywhere.py", "test_verify.py"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        "0",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        "ridge and not spark and not dask",
+    ]
+    done = subprocess.run(
+        [*command, *(f"tests/{name}" for name in asked)],
+        capture_output=True, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(tmp_path / "src")},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 50
+
+
+def test_every_settings_file_is_one():
+    blocks = [
+        b
+        for page in (ROOT / "docs").glob("*.md")
+        for b in re.findall(r"```toml\n(.*?)```", page.read_text(), re.DOTALL)
+    ]
+    assert blocks
+    assert all(tomllib.loads(block) for block in blocks)
+
+
 def test_links_lead_somewhere():
     for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
@@ -45,4 +96,8 @@ def test_marked_tables_are_those_of_the_results():
         text = path.read_text()
         found += len(MARKED.findall(text))
         assert with_tables(text) == text, f"{path.name} shows an older table; run the command that prints it"
+        for table in re.findall(r"(?:^\|.*\n)+", MARKED.sub("", text), flags=re.MULTILINE):
+            cells = [cell.strip() for line in table.splitlines()[2:] for cell in line.strip("|").split("|")]
+            figures = [cell for cell in cells if re.fullmatch(r"[-<>~.,\de]+( \w+)?( \(.*\))?", cell)]
+            assert 2 * len(figures) < len(cells), f"figures of {path.name} that no command writes:\n{table}"
     assert found >= 1

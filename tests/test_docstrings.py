@@ -34,5 +34,5 @@ def test_what_is_left_out_is_added_in_order():
 
 
 def test_help_tells_what_the_site_tells():
-    for thing, words in ((eptr.BayesClassifier, "fitted_ : "), (eptr.stats.median, "random_state : ")):
+    for thing, words in ((eptr.BayesClassifier, "in one frozen record"), (eptr.stats.median, "random_state : ")):
         assert words in pydoc.plain(pydoc.render_doc(thing))

@@ -75,15 +75,40 @@ def edited(change):
 @pytest.mark.parametrize(
     ("text", "claim"),
     [
-        (PAGE.replace("(6, 0.001)-differential", "(3, 0.001)-differential"), "the page tells these facts"),
+        (PAGE.replace("(6, 0.001)-differential", "(3, 0.001)-differential"), "the page is what its record tells"),
         (edited(lambda c: c["results"][0]["facts"].update(epsilon=0.1)), "1. mean: the facts are those of the release"),
-        (edited(lambda c: c["results"][1]["facts"].update(unit="dog")), "2. mean: the page tells these facts"),
+        (edited(lambda c: c["results"][1]["facts"].update(unit="dog")), "2. mean: the facts are those of the release"),
         (edited(lambda c: c["study"].update(epsilon=0.6)), "all releases together fit in the total"),
     ],
     ids=["visible", "facts", "unit", "total"],
 )
 def test_a_page_that_tells_something_else_is_found(text, claim):
     assert claim in [check.claim for check in verified(text) if not check.holds]
+
+
+def test_no_digit_that_a_page_shows_can_be_changed_unnoticed():
+    small = page(PANELS[:2], "Two", study=STUDY, codebook=[("a", "0 to 10")], ledger=[["entry", "what"], ["1", "mean"]])
+    assert all(check.holds for check in verified(small))
+    record = range(*EMBEDDED.search(small).span(1))
+    digits = [found.start() for found in re.finditer(r"\d", small) if found.start() not in record]
+    for place in np.random.default_rng(0).choice(digits, size=60, replace=False):
+        other = small[:place] + str((int(small[place]) + 1) % 10) + small[place + 1 :]
+        assert not all(check.holds for check in verified(other)), small[place - 60 : place + 20]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [("lines", 0, 1), ("lines", 0, 4), ("level",), ("facts", "total_bet"), ("facts", "share"), ("facts", "widths", 0)],
+    ids=str,
+)
+def test_no_number_of_the_record_can_be_changed_unnoticed(path):
+    def change(content):
+        place = content["results"][0]
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] *= 1.01
+
+    assert not all(check.holds for check in verified(edited(change)))
 
 
 def test_everybody_can_read_it():

@@ -26,6 +26,18 @@ def test_one_version_everywhere():
     assert eptr.__version__ == str(cited) == newest.group(1)
 
 
+def test_the_oldest_of_every_dependency_is_tried():
+    """What `make test-oldest` installs is what pyproject.toml admits: each lower bound, with the bug fixes of its series."""
+    extras = PROJECT["optional-dependencies"]
+    needed = [*PROJECT["dependencies"], *(line for name in extras if name != "docs" for line in extras[name])]
+    pinned = dict(
+        re.findall(r"^([\w-]+)==(\S+)$", (ROOT / "constraints" / "oldest.txt").read_text(), flags=re.MULTILINE)
+    )
+    for name, lowest in re.findall(r"^([\w-]+)(?:\[.*\])?>=([\d.]+)", "\n".join(needed), flags=re.MULTILINE):
+        if name not in ("build", "twine"):  # make the wheel, and are not imported
+            assert f"{pinned[name]}.".startswith(f"{lowest}."), name
+
+
 def test_every_dependency_is_in_the_notice():
     extras = [v for k, v in PROJECT["optional-dependencies"].items() if k not in ("dev", "all")]
     names = {re.split(r"[\[>=<]", d)[0] for group in [PROJECT["dependencies"], *extras] for d in group} - {"eptr"}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from eptr.estimators.catalogue import OURS
+from eptr.rivals.catalogue import RIVALS
 from eptr.self_audit import CHECKS, run_checks
 from eptr.self_audit_replay import artefact_checks, loss_checks, support_checks, type_checks
 
@@ -28,8 +30,14 @@ def test_findings_come_in_the_order_asked_for():
     assert [f.claim for f in run_checks(names, 0.1)] == [names[0], names[1].removeprefix("artefacts: ")]
 
 
+# Where noise is only added, a replay computes what no number of runs can measure: the rest is attacked.
+REPLAYED = {quick.name for quick in QUICK} | {e.name for e in OURS if e.noise == "added"}
+REPLAYED |= {f"rival {e.name}" for e in RIVALS if e.noise == "added" and e.private}
+SLOW = [check for check in CHECKS if check.name not in REPLAYED]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.name)
+@pytest.mark.parametrize("check", SLOW, ids=lambda c: c.name)
 def test_the_self_audit_convicts_the_guilty_and_nobody_else(check):
     finding = check.run(0.3)
     assert not finding.wrong, finding

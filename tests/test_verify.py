@@ -12,9 +12,11 @@ import pytest
 import eptr
 from eptr import stats
 from eptr.catalogue import EVERY
+from eptr.codebook import Number
 from eptr.page import page
 from eptr.panel import panel
 from eptr.statement import StudyFacts
+from eptr.study.publication import Publication
 from eptr.verify import verified
 
 X = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
@@ -92,7 +94,10 @@ def half(x):
         (("release", "record", "draws", 3, "scale"), half, [NOISE]),
         (("release", "record", "draws", 3, "sensitivity"), half, [NOISE]),
         (("release", "record", "draws", 3, "spent"), half, [NOISE]),
-        (("release", "record", "draws", 3, "spent"), lambda x: 1.0, [SUM]),
+        (("release", "record", "draws", 3, "spent"), lambda x: 1.0, [NOISE, SUM]),
+        (("release", "record", "draws", 3, "scale"), lambda x: 2 * x, [NOISE]),
+        (("release", "record", "settings", 0), lambda x: ["something else", x[1]], [FIT]),
+        (("settings", "coef_bound"), lambda x: None, [FIT]),
         (("settings", "x_bound"), half, [FIT]),
         (("settings", "epsilon"), half, [FIT]),
         (("settings", "y_bound"), lambda x: 1.0, [FIT]),
@@ -115,6 +120,40 @@ def test_a_ledger_is_checked_with_it(tmp_path):
     content = json.loads(text)
     content["release"]["record"]["receipt"]["epsilon"] = 5.0
     assert failing(json.dumps(content), ledger.url) == ["the ledger says the same of it"]
+    content["release"]["record"]["receipt"] |= {"epsilon": 2.0, "left_mu": 9.0}
+    assert failing(json.dumps(content), ledger.url) == ["the ledger says the same of it"]
+
+
+def test_results_of_a_study_are_those_in_its_ledger(tmp_path):
+    """Who changes the record as well as the page is found out by the chain."""
+    url = f"sqlite:///{tmp_path}/budget.db#people"
+    study = eptr.Study({"age": X[:, 0]}, eptr.Codebook({"age": Number(-1, 1)}), epsilon=1.0, delta=1e-3, ledger=url)
+    found = study.mean("age")
+    fit = study.ols("I(age * 2) ~ age").to_json()
+    assert failing(fit, url) == []
+    assert failing(fit.replace('"formula": "I(age * 2)', '"formula": "I(2 * age)'), url) == [
+        "the ledger holds this result"
+    ]
+    text = study.report(tmp_path / "study.html").read_text()
+    assert failing(text, url) == failing(text, url.partition("#")[0]) == []
+    better = replace(found, value=found.value + 1.0, low=found.low + 1.0, high=found.high + 1.0)
+    publication = Publication(study.journal)
+    publication.results[0] = ("mean age", better)
+    assert failing(publication.page()) == []
+    assert failing(publication.page(), url) == ["the results are those that the ledger holds"]
+
+
+def test_a_model_of_a_study_holds_and_its_ranges_follow_from_the_codebook():
+    people = {"age": X[:, 0], "wage": X[:, 1]}
+    book = eptr.Codebook({"age": Number(-1, 1), "wage": Number(-1, 1)})
+    text = eptr.Study(people, book, epsilon=1.0, delta=1e-3).ols("wage ~ age").to_json()
+    assert failing(text) == []
+    content = json.loads(text)
+    content["codebook"]["columns"]["age"]["high"] = 2.0
+    assert failing(json.dumps(content)) == ["the settings follow from formula and codebook"]
+    content = json.loads(text)
+    content["model"]["release"]["cost"]["mu"] *= 2.0
+    assert len(failing(json.dumps(content))) == 1
 
 
 def test_a_mu_of_a_total_is_not_believed_where_another_kind_of_release_is_on_the_page():

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -23,7 +22,7 @@ from eptr.estimators.catalogue import OURS
 from eptr.rivals import DPNB, FunctionalMechanism, ObjectivePerturbation
 
 from ..accuracy import _quiet
-from ..compare import PAGE, balanced, markdown, plain_bayes, split
+from ..compare import balanced, plain_bayes, split
 from ..tables import show
 
 EPSILONS, DELTA = (0.5, 1.0, 4.0), 1e-6
@@ -164,21 +163,10 @@ def main():
     show(
         f"Our estimators at delta={DELTA:g}, the peers' at delta=0; same rows, same public bounds",
         header,
-        rows,
+        sorted(rows, key=lambda row: row[0]),
         "peers",
     )
     show("Known defects, reproduced", ["where", "what", "seen", "reproduced"], answer["defects"], "peers_defects")
-    text = [[f"{c:.4g}" if isinstance(c, float) else str(c) for c in row] for row in sorted(rows, key=lambda r: r[0])]
-    listed = [[d[0], d[1], d[2]] for d in answer["defects"]]
-    block = "\n\n".join([markdown(header, text), markdown(["where", "what", "seen"], listed)])
-    pattern = r"<!-- peers: make peers -->.*<!-- end of peers -->"
-    page = re.sub(
-        pattern,
-        lambda _: f"<!-- peers: make peers -->\n\n{block}\n\n<!-- end of peers -->",
-        PAGE.read_text(),
-        flags=re.DOTALL,
-    )
-    PAGE.write_text(page)
     if not all(d[-1] for d in answer["defects"]):
         raise SystemExit("a defect was not reproduced: the peers have changed, and docs/rivals.md must, too")
 

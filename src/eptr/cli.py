@@ -143,8 +143,11 @@ def fit(
         float | None,
         typer.Option(help="With a formula and a new ledger account: the epsilon of all analyses together."),
     ] = None,
+    where: Annotated[str | None, typer.Option(help="With a formula: rows that count, such as 'age >= 65'.")] = None,
+    person: Annotated[str | None, typer.Option(help="With a formula: the column that identifies persons.")] = None,
+    rows_each: Annotated[int, typer.Option(help="With a formula: so many rows of one person count.")] = 1,
 ) -> None:
-    """Fit privately; print the summary, write the private model as JSON and, without a formula, an HTML report."""
+    """Fit privately; print the summary, write the private model as JSON and an HTML report."""
     from .bounds import PublicBounds
     from .errors import InputError
     from .files import FileModel, open_data
@@ -166,17 +169,27 @@ def fit(
     if formula is not None or codebook is not None:
         if formula is None or codebook is None or target is not None or bounds is not None:
             raise InputError("pass --codebook and --formula together, or --bounds and --target.")
+        from .study.publication import fit_page
+
         given = {"epsilon": epsilon, "delta": delta, "total": total, "ledger": ledger, "neighbours": neighbours}
-        with open_study(data, codebook, **given, seed=seed, engine=engine, scheduler=scheduler) as study, _pass_bars():  # type: ignore[arg-type]
-            found = _method(study, model)(formula, epsilon=epsilon)
+        given |= {"person": person, "rows_each": rows_each, "seed": seed, "engine": engine, "scheduler": scheduler}
+        asked: dict[str, Any] = {"epsilon": epsilon} | ({} if where is None else {"where": where})
+        with open_study(data, codebook, **given) as study, _pass_bars():  # type: ignore[arg-type]
+            found = _method(study, model)(formula, **asked)
         to.write_text(found.to_json() + "\n")
+        page.write_text(fit_page(found, study.data.n), encoding="utf-8")
         if lines := found.lines():
+            print(f"{found.method}: {found.formula}{found.compared}")
             print_table(lines)
-        _tell(epsilon, delta, neighbours, ledger, seed)
-        print(f"Model: {to}")
+        else:
+            print(found)
+        _tell(epsilon, study.delta, study.unit.relation, ledger, seed)
+        print(f"Model: {to}    Report: {page}")
         return
     if target is None or bounds is None:
         raise InputError("pass --codebook and --formula, or --bounds and --target.")
+    if where is not None or person is not None or rows_each != 1 or total is not None:
+        raise InputError("--where, --person, --rows-each and --total go with --codebook and --formula.")
     settings = {"epsilon": epsilon, "delta": delta, "strategy": strategy, "ledger": ledger, "random_state": seed}
     settings |= {"invalid": invalid, "neighbours": neighbours, "bandwidth": bandwidth}
     with warnings.catch_warnings():
@@ -202,7 +215,7 @@ def _tell(epsilon: float, delta: float, neighbours: str, ledger: str | None, see
         f"({epsilon:g}, {delta:g})-differentially private, {neighbours} neighbours." if seed is None else "NOT private."
     )
     if ledger is None:
-        print("No ledger: this fit is recorded nowhere; --ledger sqlite:///FILE#DATASET counts it against a budget.")
+        print("No ledger: this is recorded nowhere; --ledger sqlite:///FILE#DATASET counts it against a budget.")
 
 
 def _method(study: Any, name: str) -> Any:
@@ -230,14 +243,17 @@ def describe(
     neighbours: Annotated[
         str, typer.Option(help="What stays hidden: replace-one, or zero-out (weaker).")
     ] = "replace-one",
+    person: Annotated[str | None, typer.Option(help="The column that identifies persons.")] = None,
+    rows_each: Annotated[int, typer.Option(help="So many rows of one person count.")] = 1,
     seed: Annotated[int | None, typer.Option(help="Reproducible and NOT private; for trying things out.")] = None,
 ) -> None:
     """Means, spreads, quartiles and counts of columns, with intervals, within one epsilon."""
     given = {"epsilon": epsilon, "delta": delta, "total": total, "ledger": ledger, "neighbours": neighbours}
+    given |= {"person": person, "rows_each": rows_each, "seed": seed}
     asked: dict[str, Any] = {"epsilon": epsilon} | ({} if where is None else {"where": where})
-    with open_study(data, codebook, **given, seed=seed) as study, _pass_bars():  # type: ignore[arg-type]
+    with open_study(data, codebook, **given) as study, _pass_bars():  # type: ignore[arg-type]
         print(study.describe([name.strip() for name in columns.split(",")] if columns else None, **asked))
-    _tell(epsilon, delta, neighbours, ledger, seed)
+    _tell(epsilon, study.delta, study.unit.relation, ledger, seed)
 
 
 @contextmanager
@@ -368,6 +384,7 @@ def reproduce(
         raise typer.BadParameter(
             f"no experiment {name!r}; choose from: {', '.join(EXPERIMENTS)}, all", param_hint="NAME"
         )
+    made = to / "versions.json"
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         for experiment in EXPERIMENTS.values() if name == "all" else [EXPERIMENTS[name]]:
@@ -376,10 +393,8 @@ def reproduce(
             tick = lambda done, total, task=task: progress.update(task, completed=done)  # noqa: E731
             summary = run_experiment(experiment, to, replications=count, workers=workers, only=only, tick=tick)
             draw(experiment, summary, [to / f"{experiment.name}{end}" for end in (".png", ".pdf")])
-    made = {
-        "command": f"eptr reproduce {name}" + (f" --replications {replications}" if replications else " --fast" * fast)
-    }
-    (to / "versions.json").write_text(json.dumps(made | versions(), indent=1) + "\n")
+            known = json.loads(made.read_text()) if made.exists() else {}
+            made.write_text(json.dumps(known | {experiment.name: versions()}, indent=1) + "\n")
     out.print(f"Tables and figures: {to}")
 
 

@@ -13,13 +13,15 @@ from rich.console import Console
 from rich.table import Table
 
 from .codebook import Codebook
-from .errors import InputError
+from .errors import InputError, NotPrivateWarning
 
-__all__ = ["codebook_app", "open_study", "print_table", "study_app"]
+__all__ = ["DEFAULTS", "codebook_app", "open_study", "print_table", "study_app"]
 
 codebook_app = typer.Typer(help="Public facts about columns: draft a codebook, check it.", no_args_is_help=True)
 study_app = typer.Typer(help="What a study has spent, delivered and has left.", no_args_is_help=True)
 out = Console()
+# Settings of a new study; where they stay as they are, one that exists has its own.
+DEFAULTS: dict[str, Any] = {"delta": 1e-6, "neighbours": "replace-one", "person": None, "rows_each": 1}
 
 
 @codebook_app.command()
@@ -92,29 +94,41 @@ def open_study(
     codebook: Path,
     *,
     epsilon: float,
-    delta: float,
     total: float | None,
     ledger: str | None,
-    neighbours: str,
     seed: int | None,
     engine: str = "local",
     scheduler: str | None = None,
+    **settings: Any,
 ) -> Iterator[Any]:
-    """The study that a ledger holds, or a new one of ``total``, which is this analysis alone if nothing else is said."""
+    """The study that a ledger holds, or a new one of ``total``, which is this analysis alone if nothing else is said.
+
+    Of a study that exists, settings are those it was opened with, where the command line does not say otherwise.
+    """
     from .rows.sources import open_path
     from .study import Study
     from .study.journal import Journal
 
-    book, known = Codebook.from_toml(codebook), None if ledger is None else Journal.known_total(ledger)
-    whole = total or (epsilon if known is None else known.epsilon)
-    settings: dict[str, Any] = {"epsilon": whole, "delta": delta, "ledger": ledger, "neighbours": neighbours}
+    book, known = Codebook.from_toml(codebook), None if ledger is None else Journal.known(ledger)
+    asked: dict[str, Any] = {"epsilon": total or epsilon, "analyses": 1} | DEFAULTS | settings
+    if known is not None:
+        held = {"epsilon": known.total.epsilon, "delta": known.total.delta} | known.settings
+        given = {name: value for name, value in settings.items() if value != DEFAULTS[name]}
+        given |= {} if total is None else {"epsilon": total}
+        asked = {name: held[name] for name in (*asked, "protects")} | given
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # said by the caller, as sentences
+        warnings.filterwarnings("ignore", category=NotPrivateWarning)  # said by the caller, as a sentence
+        warnings.showwarning = _said  # type: ignore[assignment]
         if engine == "local":
-            yield Study(data, book, **settings, analyses=1, random_state=seed)
+            yield Study(data, book, **asked, ledger=ledger, random_state=seed)
             return
         with open_path(data, engine, scheduler) as table:
-            yield Study(table, book, **settings, analyses=1, random_state=seed)
+            yield Study(table, book, **asked, ledger=ledger, random_state=seed)
+
+
+def _said(message: Any, *_: Any) -> None:
+    """Warnings are sentences, too."""
+    Console(stderr=True).print(str(message), style="yellow", markup=False, soft_wrap=True)
 
 
 def print_table(lines: list[list[str]]) -> None:

@@ -100,7 +100,7 @@ def described(thing: T) -> T:
         if fitted := getattr(thing, "_fitted", None):
             released = [f"{name}_" for name in fitted.__dataclass_fields__ if name != "value"]
             labels = ["classes_"] if getattr(thing, "_target", "") == "labels" else []
-            doc = _completed(doc, "Attributes", [*labels, *released, *ALWAYS], ATTRIBUTES)
+            doc = _completed(doc, "Attributes", [*labels, *released, *ALWAYS], ATTRIBUTES, between="\n    ")
     else:
         names = [*inspect.signature(thing).parameters]  # type: ignore[arg-type]
         if "shared" in names:
@@ -109,14 +109,15 @@ def described(thing: T) -> T:
     return thing
 
 
-def _completed(doc: str, title: str, names: Iterable[str], words: Mapping[str, str]) -> str:
+def _completed(doc: str, title: str, names: Iterable[str], words: Mapping[str, str], between: str = " : ") -> str:
     """The section with an entry for every name in their order: the docstring's own, or else ours."""
     section = re.search(_SECTION.format(title), doc, flags=re.MULTILINE | re.DOTALL)
     told: dict[str, str] = {}
     for entry in _ENTRY.split(section[1])[1:] if section else ():
         told |= dict.fromkeys(re.split(", ", entry.partition("\n")[0].partition(" : ")[0]), entry.rstrip())
     entries = [told.get(name) or f"{name} : {words[name]}" for name in names if name in told or name in words]
-    whole = f"{title}\n{'-' * len(title)}\n" + "\n".join(dict.fromkeys([*entries, *told.values()]))
+    whole = "\n".join(entry.replace(" : ", between, 1) for entry in dict.fromkeys([*entries, *told.values()]))
+    whole = f"{title}\n{'-' * len(title)}\n{whole}"
     if section:
         return doc[: section.start()] + whole + doc[section.end() :]
     place = _NEXT.search(doc)

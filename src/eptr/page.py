@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
 
 from .panel import Panel, shown
 from .pictures import table_html
+from .privacy.claim import Release
 from .privacy.facts import Facts
 from .privacy.voices import VOICES, tell
-from .statement import StudyFacts, combined, within
-from .verify import REPORT
+from .statement import StudyFacts, combined, tuples, within
+from .svg import Line
 
-__all__ = ["page"]
+__all__ = ["EXTRA", "REPORT", "page", "page_again"]
+
+REPORT = "eptr-report/1"
+# What is not told by the record, pictures and the like, stands between these; the record has its hash.
+_OPEN, _CLOSE = "<!--extra-->", "<!--/extra-->"
+EXTRA = re.compile(f"{_OPEN}(.*?){_CLOSE}", re.DOTALL)
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1d2530; --paper: #ffffff; --soft: #5b6673; --rule: #dde2e8; --box: #f4f7fa;
-  --sampling: #0072B2; --privacy: #D55E00; --warn: #fdf3ec; }
+  --sampling: #0072B2; --privacy: #D55E00; --privacy-ink: #A84300; --warn: #fdf3ec; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ed; --paper: #14181d; --soft: #a5afba; --rule: #39424c;
-  --box: #1f262e; --sampling: #56B4E9; --privacy: #E69F00; --warn: #33261c; } }
-@media print { :root { --ink: #000; --paper: #fff; --soft: #333; --rule: #999; --box: #fff; --sampling: #0072B2;
-  --privacy: #D55E00; --warn: #fff; } body { margin: 0; max-width: none; } figure, tr, .claim { break-inside: avoid; }
-  h2, h3 { break-after: avoid; } }
+  --box: #1f262e; --sampling: #56B4E9; --privacy: #E69F00; --privacy-ink: #E69F00; --warn: #33261c; } }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem;
   margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; margin-bottom: .2rem; }
@@ -43,11 +49,15 @@ svg .sampling { stroke: var(--sampling); stroke-width: 7; } svg .privacy { strok
 svg .point { fill: var(--ink); stroke: var(--paper); }
 svg .floor { stroke: var(--sampling); stroke-dasharray: 6 4; stroke-width: 2; }
 svg .curve { fill: none; stroke: var(--privacy); stroke-width: 2.5; }
-.key span { font-weight: 600; } .key .sampling { color: var(--sampling); } .key .privacy { color: var(--privacy); }
+.key span { font-weight: 600; } .key .sampling { color: var(--sampling); } .key .privacy { color: var(--privacy-ink); }
 figcaption, .note { color: var(--soft); font-size: .9rem; } code { overflow-wrap: anywhere; }
 .claim { font-size: 1.1rem; background: var(--box); padding: .8rem 1rem; border-left: 4px solid var(--sampling); }
 @media screen and (max-width: 38rem) { figure svg { max-width: none; min-width: 34rem; } }
 .bad { border-color: var(--privacy); background: var(--warn); }
+@media print { :root { --ink: #000; --paper: #fff; --soft: #333; --rule: #999; --box: #fff; --sampling: #0072B2;
+  --privacy: #D55E00; --privacy-ink: #A84300; --warn: #fff; } body { font-size: 12px; margin: 0; max-width: none; }
+  .wide, figure { overflow: visible; } td { white-space: normal; } figure, tr, .claim { break-inside: avoid; }
+  h2, h3 { break-after: avoid; } details::details-content { content-visibility: visible; } }
 """
 
 
@@ -76,14 +86,16 @@ def page(
         f"<h1>{html.escape(title)}</h1>",
         f"<p class='note'>{html.escape(note)}</p>" if note else "",
         _guarantee(whole),
-        *(piece for p in panels for piece in shown(p)),
+        *(piece for p in panels for piece in shown(replace(p, extra=tuple(f"{_OPEN}{e}{_CLOSE}" for e in p.extra)))),
         *(_declared(codebook) if codebook else ()),
         *_ledger(whole, ledger),
         "<h2>Privacy statement</h2>",
         *_statement(whole),
         *(_each(panels, told) if study is not None else ()),
         "<p class='note'>This page carries its record: <code>eptr verify</code> recomputes every privacy number from it.</p>",
-        _embedded(panels, told, study),
+        _embedded(
+            panels, told, {"title": title, "note": note, "codebook": list(codebook), "ledger": list(ledger)}, study
+        ),
     ]
     head = (
         f"<meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{html.escape(title)}</title>"
@@ -93,20 +105,59 @@ def page(
     return f"<!doctype html>\n<html lang='en'><head>{head}</head><body><main>\n{body}\n</main></body></html>\n"
 
 
-def _embedded(panels: Sequence[Panel], told: Sequence[Facts], study: StudyFacts | None) -> str:
-    """The records, without the values that the tables show; "<" is written so that no text can end the element."""
+def _embedded(panels: Sequence[Panel], told: Sequence[Facts], shown: dict[str, Any], study: StudyFacts | None) -> str:
+    """All that the page was made of; "<" is written so that no text can end the element."""
     results = [
-        {"release": p.release.to_dict() | {"value": None}, "facts": asdict(f)}
+        {
+            "release": p.release.to_dict()
+            | {"value": None, "noise_scale": None},  # what the page shows is in the lines
+            "facts": asdict(f),
+            "lines": [[line.name, *map(_finite, line.numbers)] for line in p.lines],
+            "level": _finite(p.level),
+            "extra": [_hash(e) for e in p.extra],
+            **{name: getattr(p, name) for name in _PLAIN},
+        }
         for p, f in zip(panels, told, strict=True)
     ]
-    content = {"schema": REPORT, "results": results, "study": None if study is None else asdict(study)}
+    content = {"schema": REPORT, "results": results, "study": None if study is None else asdict(study)} | shown
     text = json.dumps(content, allow_nan=False).replace("<", "\\u003c")
     return f"<script type='application/json' id='eptr-record'>{text}</script>"
 
 
+_PLAIN = ("title", "undetermined", "axis", "zero", "factors")
+
+
+def page_again(content: Mapping[str, Any], told: Sequence[Facts], releases: Sequence[Release], text: str) -> str:
+    """The page that a record tells, with the pictures of another one as far as they are those that the record knows."""
+    drawn = {_hash(e): e for e in EXTRA.findall(text)}
+    panels = []
+    for part, facts, release in zip(content["results"], told, releases, strict=True):
+        lines = [Line(name, *map(_number, numbers)) for name, *numbers in part["lines"]]
+        plain: dict[str, Any] = {name: tuples(part[name]) for name in _PLAIN} | {"level": _number(part["level"])}
+        extra = tuple(drawn.get(e, "") for e in part["extra"])
+        panels.append(Panel(release=release, facts=facts, lines=tuple(lines), extra=extra, **plain))
+    study = None if content["study"] is None else StudyFacts.from_dict(content["study"])
+    names = ("title", "note", "codebook", "ledger")
+    return page(panels, study=study, **{name: content[name] for name in names})
+
+
+def _finite(value: float) -> float | None:
+    """JSON knows no other numbers."""
+    return value if math.isfinite(value) else None
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def _guarantee(facts: Facts) -> str:
     if not facts.private:
-        return "<p class='claim bad'>A fixed seed was used. This is reproducible and protects nobody: do not publish it.</p>"
+        why = facts.fault or "A fixed seed was used. This is reproducible and protects nobody."
+        return f"<p class='claim bad'>{html.escape(why)} Do not publish it.</p>"
     replaced = "of the same size that differ in one row", "replaced by any other"
     dropped = "that are the same but for one row, which counts in one of them only", "left out"
     apart, changed = replaced if facts.relation == "replace-one" else dropped

@@ -75,8 +75,7 @@ def _families(ours: list[Entrant], rivals: list[Entrant]) -> Iterator[tuple[str,
 
 def loss_checks() -> Iterator[Check]:
     """The loss of every noisy call, given the same outputs, adds up to no more than the claim."""
-    adding = [e for e in OURS if e.variant == "refined"], [e for e in RIVALS if e.noise == "added"]
-    for name, models in _families(*adding):
+    for name, models in _families(*([e for e in entrants if e.noise == "added"] for entrants in (OURS, RIVALS))):
         yield _loss(name, [(which, model, entrant.labels) for which, model, entrant in models])
     sums = [s for s in [*STATISTICS, *RIVAL_STATISTICS] if not s.pure]
     statistics: list[tuple[str, Any, int]] = [(s.name, _Asked(s), len(LEVELS)) for s in sums]
@@ -155,7 +154,7 @@ def type_checks() -> Iterator[Check]:
     rng = np.random.default_rng(0)
     X, numbers = rng.uniform(-1, 1, size=(24, 2)).tolist(), rng.uniform(-1, 1, size=24).tolist()
     whole, text = [i % 3 for i in range(24)], [("no", "perhaps", "yes")[i % 3] for i in range(24)]
-    for entrant in (entrant for entrant in OURS if entrant.variant == "refined"):
+    for entrant in (entrant for entrant in OURS if entrant.noise == "added"):
         name, model = entrant.name.replace("-refined", ""), _example(entrant)
         if entrant.labels:
             words = _example(entrant, ["no", "perhaps", "yes"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -13,7 +13,9 @@ from .privacy.facts import Facts, best_bet, share_of
 from .privacy.gaussian import gaussian_mu
 from .privacy.voices import tell
 
-__all__ = ["StudyFacts", "combined", "facts_of", "statement"]
+__all__ = ["StudyFacts", "combined", "facts_of", "statement", "tuples", "within"]
+
+_LISTED = 4  # results that are named where a study speaks of all of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,11 @@ class StudyFacts:
     gaussian: bool = False
     mixing: float = MIXING  # share of delta that the ledger keeps for mixing kinds of releases
 
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> StudyFacts:
+        """The inverse of ``asdict``, from JSON."""
+        return cls(**{name: tuples(value) for name, value in content.items()})
+
     @property
     def total(self) -> tuple[float, float]:
         return self.epsilon, self.delta
@@ -47,6 +54,11 @@ class StudyFacts:
     def bet(self) -> float:
         """The best bet against everything that may ever be released."""
         return best_bet(*self.total, self.mu)
+
+
+def tuples(value: Any) -> Any:
+    """Of what JSON has as lists."""
+    return tuple(tuples(v) for v in value) if isinstance(value, list) else value
 
 
 def facts_of(result: Any) -> Facts:
@@ -131,10 +143,16 @@ def statement(results: Iterable[Any], study: StudyFacts, voice: str = "methods")
 
 def _line(number: int, f: Facts) -> str:
     mu = "" if f.mu is None else f", mu = {f.mu:.4g}"
-    return f"{number}. {f.what} at ({f.epsilon:g}, {f.delta:g}){mu}, {f.share:.1%} of the total, {f.basis}"
+    wide = ""
+    if f.level is not None and f.widths is not None:
+        low, high = (f"{width:.3g}" for width in f.widths)
+        wide = f", {f.level:.0%} intervals {low if low == high else f'{low} to {high}'} wide"
+    return f"{number}. {f.what} at ({f.epsilon:g}, {f.delta:g}){mu}, {f.share:.1%} of the total, {f.basis}{wide}"
 
 
 def _counted(found: Sequence[Facts]) -> str:
+    if len(found) > _LISTED:
+        return f"{len(found)} results"
     kinds: dict[str, int] = {}
     for f in found:
         kinds[f.what] = kinds.get(f.what, 0) + 1
@@ -150,13 +168,12 @@ def _numbered(found: Sequence[Facts], name: str) -> tuple[tuple[str, str], ...]:
     assert name in {field.name for field in fields(Facts)}
     lists = [getattr(f, name) for f in found]
     common = [pair for pair in lists[0] if all(pair in other for other in lists)]
-    rest = [
-        (f"{key} of {k}", text)
-        for k, pairs in enumerate(lists, start=1)
-        for key, text in pairs
-        if (key, text) not in common
-    ]
-    return *common, *rest
+    rest: dict[tuple[str, str], list[str]] = {}
+    for k, pairs in enumerate(lists, start=1):
+        for pair in pairs:
+            if pair not in common:
+                rest.setdefault(pair, []).append(str(k))
+    return *common, *((f"{key} of {', '.join(whose)}", text) for (key, text), whose in rest.items())
 
 
 def _span(found: Sequence[Facts]) -> tuple[float, float] | None:

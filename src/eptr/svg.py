@@ -24,13 +24,17 @@ class Line:
     sampling: float = math.nan
 
     @property
+    def numbers(self) -> tuple[float, ...]:
+        return self.value, self.low, self.high, self.sampling
+
+    @property
     def known(self) -> bool:
         """Whether it has an interval."""
         return math.isfinite(self.low) and math.isfinite(self.high)
 
     def scaled(self, factor: float) -> Line:
         """In other units."""
-        return Line(self.name, *(factor * v for v in (self.value, self.low, self.high, self.sampling)))
+        return Line(self.name, *(factor * v for v in self.numbers))
 
 
 def forest(lines: Sequence[Line], axis: str, caption: str, *, zero: bool = True) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
 from .accounting.budget import Budget
@@ -16,37 +16,23 @@ from .accounting.chain import cost_in
 from .accounting.filter import Spent, check_cost
 from .accounting.ledger import Ledger
 from .errors import EptrError, InputError
+from .estimators.base import TOLD_ELSEWHERE
+from .page import EXTRA, REPORT, page_again
 from .persistence import decode
 from .privacy.bounded_range import bounded_range_mu
 from .privacy.claim import Draw, Record, Release
 from .privacy.contribution import Absolute, contribution_of
 from .privacy.facts import Facts
 from .privacy.unit import Unit
-from .privacy.voices import VOICES, tell
-from .statement import StudyFacts, combined
+from .statement import StudyFacts, tuples, within
 
 __all__ = ["EMBEDDED", "Check", "verified"]
 
 EMBEDDED = re.compile(r"<script type=['\"]application/json['\"] id=['\"]eptr-record['\"]>(.*?)</script>", re.DOTALL)
-REPORT = "eptr-report/1"
-# Recomputed in the same floats on another machine; noise may be wider than it must, and narrower by roundings alone.
+# Recomputed in the same floats, perhaps on another machine.
 _SAME = 1e-9
-# What an estimator or a study adds to the facts of a Release.
-_ADDED = (
-    "fault",
-    "level",
-    "widths",
-    "outside",
-    "biases",
-    "unit",
-    "enforced",
-    "total",
-    "total_bet",
-    "share",
-    "remaining",
-    "ledger",
-    "bought",
-)
+# What an estimator adds to the facts of a Release.
+_ADDED = ("fault", "level", "widths", "outside", "biases")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +52,30 @@ def verified(text: str, ledger: str | None = None) -> list[Check]:
         parts = list(_releases(content))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError("this is neither a model, a release nor a report that eptr wrote.") from None
-    found: list[Check] = []
-    if page and content["study"] is not None:
-        found += _whole(
-            StudyFacts(**{name: _tuples(value) for name, value in content["study"].items()}), parts, text, ledger
-        )
+    found, study = list[Check](), None
+    if page:
+        told = [facts for _, _, facts in parts if facts is not None]
+        if content["study"] is not None:
+            study = StudyFacts.from_dict(content["study"])
+            found += _whole(study, parts, ledger)
+        try:
+            again = page_again(content, told, [r for r, _, _ in parts], text)
+        except (KeyError, TypeError, ValueError, ArithmeticError):
+            again = ""
+        found.append(_same_page(text, again))
+        if ledger is not None and study is not None:
+            found += _delivered_page(text, study, ledger)
+    elif str(content.get("schema")).startswith("eptr-study/"):
+        found.append(_follows(text))
+        if ledger is not None:
+            receipt = parts[0][0].record.receipt
+            book = _account_of(ledger, "" if receipt is None else receipt.dataset)
+            kept = [e.content["result"].get("fit") for e in book.history() if e.kind == "result"]
+            found.append(Check("the ledger holds this result", text.strip() in kept, f"{len(kept)} results"))
     for number, (release, settings, facts) in enumerate(parts, start=1):
         checks = [*_release(release, settings), *_charge(release, ledger)]
         if facts is not None:
-            checks += _told(release, facts, text)
+            checks.append(_told(release, facts, study))
         which = f"{number}. {release.record.what or release.strategy}: " if len(parts) > 1 else ""
         found += [replace(check, claim=which + check.claim) for check in checks]
     return found
@@ -82,24 +83,16 @@ def verified(text: str, ledger: str | None = None) -> list[Check]:
 
 def _releases(content: Any) -> Iterator[tuple[Release, dict[str, Any] | None, Facts | None]]:
     """Every release inside, with the settings of its model and the facts that a report tells."""
-    if content.get("schema", "").startswith("eptr-file/"):
+    if content.get("schema", "").startswith(("eptr-file/", "eptr-study/")):
         content = content["model"]
     if content.get("schema", "").startswith("eptr-model/"):
         yield decode(content["release"]), {k: decode(v) for k, v in content["settings"].items()}, None
     elif content.get("schema") == REPORT:
         for part in content["results"]:
-            yield Release.from_dict(part["release"]), None, _facts(part["facts"])
+            facts = Facts(**{name: tuples(value) for name, value in part["facts"].items()})
+            yield Release.from_dict(part["release"]), None, facts
     else:
         yield Release.from_dict(content), None, None
-
-
-def _facts(content: dict[str, Any]) -> Facts:
-    """From JSON: lists are tuples again."""
-    return Facts(**{name: _tuples(value) for name, value in content.items()})
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
 
 
 def _release(r: Release, settings: dict[str, Any] | None) -> Iterator[Check]:
@@ -138,7 +131,7 @@ def _enough(draw: Draw, unit: Unit, mu: float) -> bool:
         reach = Absolute(**dict(draw.shape))  # type: ignore[arg-type]
         if not math.isclose(reach.sensitivity(unit), draw.sensitivity, rel_tol=_SAME):
             return False
-    return spent > 0.0 and draw.scale >= needed / spent * (1.0 - _SAME)
+    return spent > 0.0 and math.isclose(draw.scale, needed / spent, rel_tol=_SAME)
 
 
 def _sum(r: Release) -> Check:
@@ -166,6 +159,8 @@ def _settings(r: Release, settings: dict[str, Any]) -> Check:
     again = dict(Record.of("", "", "", {k: v for k, v in settings.items() if k in recorded}, {}).settings)
     wrong = [name for name, value in elsewhere.items() if settings.get(name, value) != value]
     wrong += [name for name, text in again.items() if text != recorded[name]]
+    if recorded:  # versions before 0.2 recorded none
+        wrong += sorted({*recorded} ^ {k for k, v in settings.items() if v is not None and k not in TOLD_ELSEWHERE})
     claim = "the settings are those of the fit"
     return Check(claim, not wrong, f"{wrong[0]} differs" if wrong else f"{len(elsewhere) + len(again)} settings")
 
@@ -189,15 +184,14 @@ def _charge(r: Release, ledger: str | None) -> Iterator[Check]:
     )
     entry = next((e for e in book.history(name) if e.hash == receipt.entry), None)
     if entry is not None:
-        paid, total = cost_in(entry.content) == r.cost, book.total(name)
-        same = paid and (total.epsilon, total.delta) == (receipt.epsilon, receipt.delta)
+        same = cost_in(entry.content) == r.cost and book.receipt(entry) == receipt
         yield Check("the ledger says the same of it", same, f"{entry.what}, {entry.time:%Y-%m-%d}")
 
 
 def _whole(
-    study: StudyFacts, parts: Sequence[tuple[Release, Any, Facts | None]], page: str, ledger: str | None
+    study: StudyFacts, parts: Sequence[tuple[Release, Any, Facts | None]], ledger: str | None
 ) -> Iterator[Check]:
-    """All releases of a study: the filter adds them up again, and the page tells what they make together."""
+    """All releases of a study: the filter adds them up again."""
     total, spent = Budget(*study.total), Spent()
     for release, _, _ in parts:
         after = spent.charged(release.cost, total, study.mixing)
@@ -210,34 +204,83 @@ def _whole(
             "all releases together fit in the total", True, f"{len(parts)} in ({total.epsilon:g}, {total.delta:g})"
         )
     if study.gaussian:
-        alone = not spent.mixed and not spent.epsilon_before
+        alone = not (spent.mixed or spent.epsilon_before or study.mixing)
         yield Check(
             "the total is of Gaussian releases alone", alone, f"mu = {study.mu:.6g}" if alone else "it has no mu"
         )
+    if study.mu is not None and study.spent is not None and study.remaining is not None:
+        told = float(sum(Fraction(r.cost.mu) ** 2 * r.cost.parts for r, _, _ in parts)) / study.mu**2
+        left = (study.remaining[2] / study.mu) ** 2
+        fine = told <= study.spent + _SAME and math.isclose(study.spent + left, 1.0, abs_tol=_SAME)
+        yield Check("what was spent and what is left make the whole", fine, f"{study.spent:.1%} and {left:.1%}")
     if ledger is not None and study.ledger:
-        book = Ledger(ledger)
+        book = _account_of(ledger, study.name)
         yield _tried(
             "the ledger is intact and holds its head", lambda: book.verify(None, study.ledger), f"head {study.ledger}"
         )
-    yield _on_the_page(combined([facts for _, _, facts in parts if facts is not None], study), page)
+        yield _account(study, book)
 
 
-def _on_the_page(facts: Facts, page: str) -> Check:
-    paragraphs = [p for voice in VOICES for p in tell(facts, voice).split("\n\n")]
-    missing = [p for p in paragraphs if html.escape(p) not in page]
-    told = f"{missing[0][:60]} ..." if missing else f"{len(paragraphs)} paragraphs"
-    return Check("the page tells these facts", not missing, told)
+def _account_of(ledger: str, name: str) -> Ledger:
+    """A ledger that names no dataset is asked for the one that is told."""
+    return Ledger(ledger if "#" in ledger else f"{ledger}#{name}")
 
 
-def _told(r: Release, facts: Facts, page: str) -> Iterator[Check]:
-    """The facts of a report are those of its release, and the page tells them."""
-    known, told = asdict(r.facts()), asdict(facts)
-    wrong = [name for name in known if name not in _ADDED and _tuples(known[name]) != _tuples(told[name])]
-    wrong += [] if {*_tuples(known["bought"])} <= {*_tuples(told["bought"])} else ["bought"]
-    yield Check(
+def _account(study: StudyFacts, book: Ledger) -> Check:
+    """Total and rest are those of the ledger when it had that head."""
+    entry = next((e for e in book.history() if e.hash == study.ledger), None)
+    total, mixing = book.total(), book.history()[0].content["mixing"]
+    left = None if entry is None else Spent.from_dict(entry.totals).remaining(total, mixing)
+    known = None if left is None else (left.epsilon, left.delta, left.mu)
+    same = (known, (total.epsilon, total.delta), mixing) == (study.remaining, study.total, study.mixing)
+    return Check("the ledger says the same of the total and of what is left", same, f"{total}")
+
+
+def _same_page(page: str, again: str) -> Check:
+    """Whether the page is the one that its record makes: every number, every sentence."""
+    ours, theirs = (EMBEDDED.sub("", text).splitlines() for text in (again, page))
+    wrong = next((line for line, other in zip_longest(theirs, ours, fillvalue="") if line != other), None)
+    told = re.sub("<[^>]*>", " ", wrong or "")
+    found = f"{len(ours)} lines" if wrong is None else f"it has {' '.join(told.split())[:60]!r} ..."
+    return Check("the page is what its record tells", wrong is None, found)
+
+
+def _delivered_page(text: str, study: StudyFacts, ledger: str) -> Iterator[Check]:
+    """The results are those in the ledger, if nothing has come since."""
+    from .study.journal import Journal
+    from .study.publication import Publication
+
+    journal = Journal(_account_of(ledger, study.name))
+    if study.ledger == journal.ledger.head():
+        again = Publication(journal).page()
+        same = _same_page(*(EXTRA.sub("", one) for one in (text, again)))  # pictures depend on who paints them
+        yield replace(same, claim="the results are those that the ledger holds")
+
+
+def _follows(text: str) -> Check:
+    """The settings of a study's model are those that its formula and codebook imply."""
+    from .study.result import Fit
+
+    fit = Fit.from_json(text)
+    params = fit.estimator.get_params()
+    wrong = [name for name, value in fit.model.settings.items() if not _alike(params[name], value)]
+    found = f"{wrong[0]} differs" if wrong else fit.formula
+    return Check("the settings follow from formula and codebook", not wrong, found)
+
+
+def _alike(one: Any, two: Any) -> bool:
+    return bool(json.dumps(one, default=str) == json.dumps(two, default=str))
+
+
+def _told(r: Release, facts: Facts, study: StudyFacts | None) -> Check:
+    """The facts of a report are those of its release, and of the study it belongs to."""
+    told, known = asdict(facts), asdict(r.facts() if study is None else within(r.facts(), study))
+    wrong = [name for name in known if name not in _ADDED and tuples(known[name]) != tuples(told[name])]
+    if study is not None and r.facts().total not in (None, study.total):
+        wrong.append("total")
+    return Check(
         "the facts are those of the release", not wrong, f"{wrong[0]} differs" if wrong else f"{len(known)} facts"
     )
-    yield _on_the_page(facts, page)
 
 
 def _tried(claim: str, check: Callable[[], None], found: str) -> Check:

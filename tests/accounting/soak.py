@@ -13,6 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.tables import show
+
 from eptr import BudgetError, Ledger
 from eptr.privacy.claim import Cost
 
@@ -86,11 +88,13 @@ def main():
     parser.add_argument("--charges", type=int, default=20_000)
     parser.add_argument("--kills", type=int, default=500)
     options = parser.parse_args()
-    print(f"{'database':<12}{'entries':>9}{'released':>10}{'kill -9':>9}{'lost':>6}{'seconds':>9}")
+    rows = []
     with tempfile.TemporaryDirectory() as folder, postgres.server() as (team, _):
         for name, url in (("SQLite", f"sqlite:///{folder}/budget.db"), ("PostgreSQL", team)):
             entries, released, killed, seconds = soak(url, options.charges, options.kills)
-            print(f"{name:<12}{entries:>9}{released:>10}{killed:>9}{0:>6}{seconds:>9.0f}", flush=True)
+            rows.append([name, entries, released, killed, 0, round(seconds)])
+    header = ["database", "charges admitted by the total", "noted as released", "kill -9", "lost entries", "seconds"]
+    show("Many processes, one ledger, and a killer", header, rows, "soak")
 
 
 if __name__ == "__main__":

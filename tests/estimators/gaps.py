@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from benchmarks.tables import show
 
 from eptr.estimators.bayes.bounds import class_sums
 from eptr.estimators.bayes.bounds import paper_rule as bayes_paper
@@ -238,9 +239,9 @@ GAPS = {
 
 
 def main():
-    print("| estimator | strategy | quantity | worst neighbour found / bound |\n|---|---|---|---|")
-    for (estimator, strategy, quantity), gap in GAPS.items():
-        print(f"| {estimator} | {strategy} | {quantity} | {gap(np.random.default_rng(0)):.3f} |")
+    header = ["estimator", "strategy", "quantity", "worst neighbour found / bound"]
+    rows = [[*claim, f"{gap(np.random.default_rng(0)):.3f}"] for claim, gap in GAPS.items()]
+    show("Worst neighbours that a search found", header, rows, "sensitivities")
 
 
 if __name__ == "__main__":

@@ -65,14 +65,14 @@ def test_functions_of_a_pair_leave_out_what_a_column_has_for_itself():
 def test_a_looked_up_row_is_the_function_of_its_place():
     rng = np.random.default_rng(0)
     axes = (
-        Stretched(0.0, 2.0, smoothed(rng.dirichlet(np.ones(256)), 1e-3, 10**6)),
+        Stretched(0.0, 2.0, *smoothed(rng.dirichlet(np.ones(256)), 1e-3, 10**6)),
         Levels(np.array([1.0, 2.0, 5.0]), np.full(3, 1 / 3)),
     )
     expansion = Expansion(axes, ((0,), (1,)), tuple(degrees_of([(0,), (1,)], [12, 2])))
     x = np.column_stack([rng.uniform(-0.5, 2.5, size=500), rng.choice([0.0, 1.0, 2.4, 4.9, 9.0], size=500)])
     moved = np.column_stack([x[:, 0].clip(0, 2), x[:, 1]])
     found = expansion.lookup()(x).T
-    np.testing.assert_allclose(found, expansion.anywhere(moved), atol=0.2)
+    np.testing.assert_allclose(found, expansion.anywhere(moved), atol=1e-6)
     alone = [squares(expansion.lookup()(x[k : k + 1]).T, 1) for k in range(len(x))]
     np.testing.assert_array_equal(squares(found, 1), np.concatenate(alone))  # to the last bit, whatever the block
     assert set(axes[1].place(np.array([-1e150, 1.4, 1.5, 3.4, 3.6]))) == {0.0, 1.0, 2.0}
@@ -134,10 +134,33 @@ def test_a_jump_is_reported_and_a_smooth_curve_is_not():
     x, y = sample(0, 20_000, lambda u: np.where(u < 0.4, -0.6, 0.6))
     jump = additive(epsilon=4.0).fit(x, y).summary()
     assert jump.rough.tolist() == [True]
-    assert "does not hold" in str(jump)
+    assert jump.jumps[0] == pytest.approx([0.4], abs=0.01)
+    assert "jump near 0.4" in str(jump)
     smooth = additive(epsilon=4.0).fit(*sample(0, 20_000)).summary()
     assert smooth.rough.tolist() == [False]
-    assert "does not hold" not in str(smooth)
+    assert "jump" not in str(smooth)
+
+
+def test_bands_hold_beside_a_jump_that_is_seen():
+    held = []
+    for seed in range(8):
+        place = 0.3 + 0.05 * seed
+        model = additive(seed).fit(*sample(seed, 2000, lambda u, place=place: np.where(u < place, -0.5, 0.5)))
+        points = place + np.linspace(-0.05, 0.05, 41)
+        _, low, high = model.partial_effect(0, points, centred=False)
+        truth = np.where(points < place, -0.5, 0.5)
+        held.append(np.mean((low <= truth) & (truth <= high)))
+    assert np.mean(held) > 0.9
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_there_are_no_rows_the_band_is_everything_and_where_they_are_it_is_not(seed):
+    rng = np.random.default_rng([seed, 11])
+    x = rng.normal(0.4, 0.08, size=(20_000, 1)).clip(0, 1)
+    model = additive(seed).fit(x, curve(x[:, 0]) + 0.2 * rng.normal(size=len(x)))
+    _, low, high = model.partial_effect(0, [0.02, 0.3, 0.4, 0.5, 0.75, 0.98])
+    assert np.isinf(high - low).tolist() == [True, False, False, False, True, True]
+    assert np.max((high - low)[1:4]) < 0.2
 
 
 def test_rows_in_a_small_part_of_the_range_are_still_resolved():

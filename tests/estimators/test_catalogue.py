@@ -14,7 +14,7 @@ from sklearn.base import clone
 import eptr
 from eptr.estimators.fitted import FACTS, Fitted
 
-from ..every.test_sklearn import ESTIMATORS, identity, target
+from ..every.test_sklearn import ESTIMATORS, TESTED, identity, target
 
 EVERY = pytest.mark.parametrize("estimator", ESTIMATORS, ids=identity)
 
@@ -55,7 +55,7 @@ def test_seed_warning_and_reproducibility(estimator):
         assert not np.array_equal(np.asarray(a.release_.value), np.asarray(c.release_.value))
 
 
-@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if e.strategy != "refined"], ids=identity)
+@pytest.mark.parametrize("estimator", TESTED, ids=identity)
 def test_no_reply_warning_and_fallback(estimator):
     X, y = rows(12)
     model = clone(estimator).set_params(epsilon=0.5, random_state=1)
@@ -241,12 +241,12 @@ def test_plan_needs_no_data(estimator):
     plan = estimator.plan(n=8000, n_features=2)
     assert plan.noise_scale > 0
     assert "noise" in str(plan)
-    if estimator.strategy != "refined":
+    if estimator in TESTED:
         assert plan.always_replies_from > plan.threshold > 0
     assert vars(estimator).keys() >= estimator.get_params().keys()
 
 
-@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if e.strategy == "refined"], ids=identity)
+@pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if e not in TESTED], ids=identity)
 def test_plans_know_who_is_protected(estimator):
     def noise(**settings):
         return clone(estimator).set_params(**settings).plan(n=8000, n_features=2).noise_scale

@@ -58,7 +58,7 @@ def passes(monkeypatch):
     ],
 )
 def test_clear_data_are_read_three_times(settings, most, passes):
-    """sqrt(n) mu > 300: moments, sizes of gradients, gradients. Ranges cost one more, symmetric errors one less."""
+    """Moments, sizes of gradients, gradients. Ranges cost one more, symmetric errors one less."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 2))
     y = X @ [1.0, -1.0] + rng.normal(size=20_000)

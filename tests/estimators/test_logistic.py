@@ -71,10 +71,14 @@ def test_two_classes_as_several_are_the_same_model():
     rng = np.random.default_rng(0)
     y, t = rng.integers(2, size=50).astype(float), rng.normal(size=50) * 3
     two, both = Two(0.3), Several(np.array([0.7, 0.3]))
-    r, f = two.residual(y, t), two.roots(t)
-    scores = np.stack([np.zeros(50), t])
-    np.testing.assert_allclose(np.abs(both.residual(y, scores)[0]), np.abs(r), atol=1e-12)
-    np.testing.assert_allclose(sum(root[0] ** 2 for root in both.roots(scores)), f[0] ** 2, atol=1e-12)
+    one, q = two.mean(t), both.mean(np.stack([np.zeros(50), t]))
+    np.testing.assert_allclose(q[1], one, atol=1e-12)
+    np.testing.assert_allclose(np.abs(both.residual(y, q)[0]), np.abs(two.residual(y, one)), atol=1e-12)
+    np.testing.assert_allclose(sum(root[0] ** 2 for root in both.roots(q)), two.roots(one)[0] ** 2, atol=1e-12)
+    for residual in ([0.1], [0.0], [-0.2]):
+        sign = [-both.mix[0, 1] / abs(both.mix[0, 1]) * -residual[0]]
+        assert both.information(np.array(sign)) == pytest.approx(two.information(np.array(residual)))
+    assert two.information(np.zeros(1)) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("shares", [[0.5, 0.5], [0.9, 0.1], [0.2, 0.5, 0.3], [0.97, 0.01, 0.02]])
@@ -100,9 +104,8 @@ def test_decay_is_exp():
 @pytest.mark.parametrize("p", [1, 4, 40])
 def test_shares_add_up_to_what_is_left(n, p, mu):
     plan = course(n, p, mu, 0.83)
-    twice = 2 if plan.banded else 1
     within = 0.0 if plan.banded else WITHIN_SHARE
-    parts = [*plan.steps, *plan.passes, plan.norms, plan.spread, within, twice * plan.curvature]
+    parts = [*plan.steps, *plan.passes, plan.norms, plan.spread, within, plan.curvature]
     assert all(part >= 0.0 for part in parts)
     assert sum(parts) == pytest.approx(0.83, rel=1e-12)
 

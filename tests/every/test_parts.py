@@ -170,6 +170,8 @@ def test_no_part_costs_more_than_its_own_share_and_some_pair_costs_that(entrant,
             place = min(place, 1) if asked else place  # the answer, after as many looks as it takes
             kind = type(contribution).__name__
             worst[place, kind] = max(worst[place, kind], loss if kind == "Absolute" else loss**0.5)
+        if trial >= 40 and all(share >= LOOSE.get((entrant.name, kind), 0.999) for (_, kind), share in worst.items()):
+            break
     for (_, kind), share in worst.items():
         assert LOOSE.get((entrant.name, kind), 0.999) <= share <= 1.0 + 1e-9, dict(worst)
 

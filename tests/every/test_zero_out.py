@@ -49,11 +49,15 @@ EVERY = pytest.mark.parametrize(("name", "p"), CASES, ids=[f"{name}-{p}" for nam
 
 
 def worst(model, pair, trials, **settings):
-    """The largest share of mu that a pair costs."""
-    model = clone(model).set_params(**settings)
-    found = [spent(model, *pair(), seed=trial) for trial in range(trials)]
-    assert all(epsilon == 0.0 for _, epsilon in found)
-    return max(mu for mu, _ in found) / eptr.gaussian_mu(model.epsilon, model.delta)
+    """The largest share of mu that a pair costs; half of the trials are enough where one costs all of it."""
+    model, found = clone(model).set_params(**settings), 0.0
+    for trial in range(trials):
+        mu, epsilon = spent(model, *pair(), seed=trial)
+        assert epsilon == 0.0
+        found = max(found, mu / eptr.gaussian_mu(model.epsilon, model.delta))
+        if 2 * trial >= trials and found > 0.999:
+            break
+    return found
 
 
 def labels(model):

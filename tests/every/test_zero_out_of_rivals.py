@@ -10,8 +10,7 @@ import pytest
 import eptr
 from eptr.rivals.catalogue import RIVALS
 
-from ..replay import Replay, dropped, spent
-from .test_parts import BEYOND_SUMS
+from ..replay import dropped, spent
 
 SETTINGS = {
     "classification": {"x_bound": 1.5},
@@ -76,15 +75,6 @@ def test_one_step_of_descent_from_zero_costs_what_a_row_and_its_response_say():
     assert worst(entrant, 1, 40, **settings) == pytest.approx(2.0 / (2.0 + 1.5), rel=1e-6)
     # Without coefficients to speak of, the whole is attained.
     assert worst(entrant, 1, 40, coef_bound=1e-6, **settings) > 0.999
-
-
-@pytest.mark.parametrize("entrant", [e for e in PROVEN if e.estimator.__name__ not in BEYOND_SUMS], ids=name)
-def test_rows_that_are_all_dropped_add_nothing_to_any_sum(entrant):
-    noise = Replay(0)
-    model = entrant.make(neighbours="zero-out", invalid="drop", random_state=noise, **settings(entrant))
-    model.fit(np.full((12, 2), np.nan), np.zeros(12, dtype=int))
-    assert noise.calls
-    assert all(np.all(call.values == 0.0) for call in noise.calls)
 
 
 @pytest.mark.parametrize("entrant", OTHERS, ids=name)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -34,3 +36,13 @@ def test_the_bet_is_no_better_than_an_attack_allows():
     mu, draws = eptr.gaussian_mu(2.0, 1e-3), np.random.default_rng(0).normal(size=200_000)
     won = (np.mean(draws < mu / 2) + np.mean(draws + mu > mu / 2)) / 2
     assert won == pytest.approx(best_bet(2.0, 1e-3, mu), abs=0.005)
+
+
+def test_the_page_about_choosing_says_how_often_a_bet_is_won():
+    text = (Path(__file__).parents[2] / "docs" / "choosing.md").read_text()
+    told = re.findall(r"^\| ([\d.]+) \| ([\d.]+) %[^,|]*, ([\d.]+) %", text, flags=re.MULTILINE)
+    assert len(told) >= 4
+    for epsilon, *chances in told:
+        bets = best_bet(float(epsilon), 0.0), best_bet(float(epsilon), 1e-6, eptr.gaussian_mu(float(epsilon), 1e-6))
+        for chance, bet in zip(chances, bets, strict=True):
+            assert abs(100 * bet - float(chance)) <= 0.5 * 10.0 ** -len(chance.partition(".")[2]) + 1e-9

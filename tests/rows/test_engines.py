@@ -16,10 +16,9 @@ from eptr.rows.memory import MemoryRows
 from eptr.rows.task import Model, Task
 
 from .test_everywhere import ENGINES as PLACES
-from .test_everywhere import N, elsewhere, people
+from .test_everywhere import N, at, elsewhere, people
 
 pytestmark = [
-    pytest.mark.xdist_group("clusters"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # Spark's own sockets
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
@@ -66,7 +65,7 @@ def test_clusters_are_asked_first():
 
 
 @pytest.mark.parametrize("drop", [False, True])
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", [*map(at, PLACES)])
 def test_rows_without_a_target_come_from_everywhere(place, drop, request, tmp_path):
     frame = people("LinearRegression-drop" if drop else "LinearRegression-refined").drop(columns="t")
     good = frame[np.isfinite(frame).all(axis=1)]

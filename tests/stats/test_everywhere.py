@@ -11,10 +11,9 @@ from eptr.stats.catalogue import COLUMNS, LEVELS, STATISTICS
 
 from ..rows.clusters import seeded
 from ..rows.conftest import dask_client, spark  # noqa: F401
-from ..rows.test_everywhere import elsewhere, people
+from ..rows.test_everywhere import CLUSTERS, at, elsewhere, people
 
 pytestmark = [
-    pytest.mark.xdist_group("clusters"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # Spark's own sockets
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
@@ -25,11 +24,11 @@ EVERY = [*STATISTICS, *RIVAL_STATISTICS]
 # A pass on a cluster takes a second: there, one statistic of each kind of pass.
 ON_CLUSTERS = ("mean", "mean by group", "variance of one column", "covariance", "score accuracy", "score r2")
 CASES = [
-    pytest.param(engine, statistic, invalid, id=f"{engine}-{statistic.name}-{invalid}")
+    at(engine, statistic, invalid)
     for engine in TABLES
     for statistic in EVERY
     for invalid in ("raise", "drop")
-    if engine not in ("dask frame", "spark") or statistic.name in ON_CLUSTERS
+    if engine not in CLUSTERS or statistic.name in ON_CLUSTERS
 ]
 
 
@@ -52,7 +51,7 @@ def expected():
     return of
 
 
-@pytest.mark.parametrize(("engine", "statistic", "invalid"), CASES)
+@pytest.mark.parametrize(("engine", "statistic", "invalid"), CASES, ids=lambda v: getattr(v, "name", v))
 def test_the_same_bits_everywhere(engine, statistic, invalid, expected, request, tmp_path):
     frame = people("BayesClassifier-drop" if invalid == "drop" else "BayesClassifier")
     outcome = statistic.name in ("score r2", "score neg_mean_squared_error")
@@ -68,6 +67,7 @@ def test_the_same_bits_everywhere(engine, statistic, invalid, expected, request,
         np.testing.assert_array_equal(getattr(answer, name), getattr(wanted, name), err_msg=name)
 
 
+@pytest.mark.xdist_group("clusters")
 def test_another_array_library_and_dask_arrays_give_the_same_bits(expected, dask_client):  # noqa: F811
     import array_api_strict as strict
     import dask.array as arrays

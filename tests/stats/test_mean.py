@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
+from sklearn.metrics import roc_auc_score
 
 import eptr
 from eptr import rivals, stats
@@ -12,6 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
 COLUMNS = {  # draws, mean, variance, bounds
     "incomes": (lambda g, n: g.lognormal(0, 1, n), np.exp(0.5), (np.e - 1) * np.e, (0, 2000)),
     "normal": (lambda g, n: g.normal(37, 1, n), 37.0, 1.0, (-100, 400)),
+    "t, 3 degrees": (lambda g, n: g.standard_t(3, n), 0.0, 3.0, (-1000, 1000)),
     "uniform": (lambda g, n: g.random(n), 0.5, 1 / 12, (0, 1)),
     "share": (lambda g, n: (g.random(n) < 0.002).astype(float), 0.002, 0.002 * 0.998, (0, 1)),
 }
@@ -40,6 +43,53 @@ def test_variances_from_wide_bounds(name):
     ratio, held = errors(stats.variance, name, COLUMNS[name][2], np.var)
     assert ratio < 2.2
     assert held >= 0.88
+
+
+@pytest.mark.parametrize("name", ["incomes", "t, 3 degrees"])
+def test_variances_of_heavy_tails_count_what_they_cannot_see(name):
+    _, held = errors(stats.variance, name, COLUMNS[name][2], np.var)
+    assert held >= 0.85
+
+
+class Odds:
+    """A public model: log odds that are ``slope`` times the sum of the columns."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, slope):
+        self.slope = slope
+
+    def predict_proba(self, x):
+        positive = expit(self.slope * x.sum(axis=1))
+        return np.column_stack([1.0 - positive, positive])
+
+
+def aucs(slope, n, epsilon, seed, share=0.5):
+    """Private and not, and the Estimate."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 2))
+    y = (x.sum(axis=1) + rng.logistic(size=n) > logit(1.0 - share)).astype(int)
+    model = Odds(slope)
+    answer = stats.score(model, x, y, scoring="roc_auc", epsilon=epsilon, random_state=seed)
+    return answer.value, roc_auc_score(y, model.predict_proba(x)[:, 1]), answer
+
+
+@pytest.mark.parametrize("slope", [0.4, 1.0, 5.0, -1.0])
+def test_an_area_errs_by_little_more_than_sampling_however_sure_the_model_is(slope):
+    private, plain, answer = zip(*(aucs(slope, 4000, 2.0, seed) for seed in range(12)), strict=True)
+    assert np.sqrt(np.mean(np.subtract(private, plain) ** 2)) < 0.012
+    assert np.median([a.high - a.low for a in answer]) < 0.06
+
+
+def test_an_area_of_rows_that_share_their_cells_has_a_wide_interval():
+    private, plain, answer = aucs(0.02, 4000, 2.0, 0)
+    assert abs(private - plain) > 0.02
+    assert answer.low < plain < answer.high
+
+
+def test_an_area_of_a_class_that_noise_hides_is_unknown():
+    _, _, answer = aucs(1.0, 300, 0.1, 0, share=0.02)
+    assert (answer.low, answer.high) == (0.0, 1.0)
 
 
 def paired(ask, sample, truth, size, runs):

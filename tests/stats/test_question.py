@@ -9,6 +9,8 @@ import pytest
 
 import eptr
 from eptr import rivals, stats
+from eptr.page import page
+from eptr.panel import panel
 
 pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
 X = np.random.default_rng(0).normal(size=(200, 3))
@@ -43,6 +45,10 @@ class Constant:
             r"is not in classes \(or levels",
         ),
         (lambda: stats.mean(X, (-9, 9), epsilon=1.0, by=T[:5], levels=["no", "yes"]), "one value per row"),
+        (lambda: stats.mean(X, (0, 1), epsilon=1.0, by=T, levels=["no"]), "levels must hold at least two labels"),
+        (lambda: stats.mean(X, (0, 1), epsilon=1.0, by=T, levels=["no", "yes", "no"]), "every label once"),
+        (lambda: stats.table(T, levels=["no", "yes", "no"], epsilon=1.0), "every label once"),
+        (lambda: stats.mean(X[None], (0, 1), epsilon=1.0), "got 3 axes"),
         (lambda: stats.covariance(X[:, :1], (0, 1), epsilon=1.0), "at least two columns"),
         (lambda: stats.score(Constant(), X, T, scoring="f1", epsilon=1.0), "scoring must be one of"),
         (lambda: stats.score(Constant(), X, T, scoring="roc_auc", epsilon=1.0), "needs predict_proba"),
@@ -118,3 +124,36 @@ def test_no_table_breaks_a_statistic_or_makes_it_warn(seed):
     for answer in answers:
         for numbers in (answer.value, answer.low, answer.high):
             assert np.all(np.isfinite(numbers))
+
+
+@pytest.mark.parametrize("function", [stats.variance, stats.std, stats.covariance])
+def test_no_spread_is_larger_than_its_bounds_allow(function):
+    answer = function([[3.0, 1.0], [5.0, 2.0]], (0, 10), epsilon=0.1, random_state=0)
+    assert np.max(answer.high) <= 50.0 + 1e-9
+    assert np.min(np.diag(answer.low) if function is stats.covariance else answer.low) >= 0.0
+    assert np.all((answer.low <= answer.value + 1e-9) & (answer.value <= answer.high + 1e-9))
+
+
+@pytest.mark.parametrize("scoring", ["r2", "accuracy", "neg_log_loss", "roc_auc"])
+def test_a_row_that_a_model_refuses_is_nobodys_error(scoring):
+    """scikit-learn's trees refuse what float32 cannot hold: the row counts as wrong, and nobody is told."""
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    y = X[:, 0] if scoring == "r2" else T
+    make = DecisionTreeRegressor if scoring == "r2" else DecisionTreeClassifier
+    model = make(max_depth=2, random_state=0).fit(X, y)
+    odd = X.copy()
+    odd[7, 1] = 1e40
+    settings = {"scoring": scoring, "y_range": (-9, 9), "epsilon": 1e3, "invalid": "drop", "random_state": 0}
+    here, there = (stats.score(model, x, y, **settings).value for x in (X, odd))
+    np.testing.assert_allclose(here, there, atol=0.1)
+    with pytest.raises(ValueError, match="features"):  # of the model, about a row of zeros
+        stats.score(model, X[:, :2], y, **settings)
+
+
+def test_an_interval_that_knows_no_end_says_so_and_can_be_reported():
+    """R^2 of rows that noise drowns may be anything below 1."""
+    model = eptr.LinearRegression(x_bound=3.0, y_bound=3.0, random_state=0).fit(X, X[:, 0])
+    found = stats.score(model, X, X[:, 0], scoring="r2", y_range=(-1e6, 1e6), epsilon=0.01, random_state=0)
+    assert found.low == -np.inf
+    assert "Explained" in page([panel(found, "Explained")], "A page")

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eptr import InputError
+from eptr import Codebook, InputError
+from eptr.codebook import Category, Number
 from eptr.study.expression import parse
 
 from .test_formula import BOOK, READ, ROWS
@@ -59,6 +60,7 @@ def test_values_beyond_a_range_are_moved_to_its_edge_inside_expressions():
         ("region not in ['N', '(missing)']", lambda r: ~r["region"].isin(["N", "(missing)"])),
         ("20 < age <= 40", lambda r: (r["age"] > 20) & (r["age"] <= 40)),
         ("log(wage) > 5", lambda r: np.log(r["wage"]) > 5),
+        ("member and not age > 30", lambda r: (r["member"] == 1) & (r["age"] <= 30)),
     ],
 )
 def test_conditions(text, holds):
@@ -72,3 +74,40 @@ def test_a_missing_value_meets_no_condition():
     for text in ("age >= 0", "not age >= 0", "age >= 0 or age < 0"):
         assert math.isnan(parse(text, BOOK).values(read)[0])
     assert math.isnan(parse("sex == 'F' or sex == 'M'", BOOK).values(read)[1])
+
+
+def test_a_condition_is_one_or_zero_among_numbers():
+    found = parse("(age > 30) * age + 2 * (sex == 'M')", BOOK)
+    assert not found.truth
+    assert (found.range.low, found.range.high) == (0.0, 92.0)
+    np.testing.assert_array_equal(
+        found.values(READ), np.where(ROWS["age"] > 30, ROWS["age"], 0) + 2 * (ROWS["sex"] == "M")
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("`a.b` + _quoted0_", ("a.b", "_quoted0_")),
+        ("_quoted0_ + `a.b`", ("_quoted0_", "a.b")),
+        ("ﬁ + fi", ("ﬁ", "fi")),
+        ("log(µ)", ("µ",)),
+    ],
+)
+def test_a_name_is_the_column_of_that_name_and_no_other(text, columns):
+    """Python reads two of these as one, and our placeholders are names, too."""
+    book = Codebook(dict.fromkeys(("a.b", "_quoted0_", "ﬁ", "fi", "µ"), Number(1, 2)))
+    assert parse(text, book).columns == columns
+
+
+def test_dates_are_compared_with_days():
+    read = {"born": np.array([-7305.0, 0.0, 7305.0])}  # 1950-01-01, 1970-01-01, 1990-01-01
+    assert parse("born >= '1970-01-01'", BOOK).values(read).tolist() == [0.0, 1.0, 1.0]
+    assert parse("'1950-01-01' < born <= '1990-01-01'", BOOK).values(read).tolist() == [0.0, 1.0, 1.0]
+    with pytest.raises(InputError, match="must be numbers"):
+        parse("born >= 'yesterday'", BOOK)
+
+
+def test_quotation_marks_keep_backticks():
+    book = Codebook({"x": Category(["a`b`", "c"])})
+    assert parse("x == 'a`b`'", book).truth

@@ -47,7 +47,7 @@ READ = {name: BOOK.read(name, ROWS[name].astype(object).where(ROWS[name] != "(mi
 
 
 def columns(text):
-    found = design(read_formula(f"wage ~ {text}", BOOK))
+    found = design(read_formula(f"I(wage + 0) ~ {text}", BOOK))
     values = [column.values(READ) for column in found.columns]
     return found, values
 
@@ -138,7 +138,7 @@ def test_ranges_follow_by_interval_arithmetic(text, low, high):
 def test_no_warning_depends_on_a_value():
     read = {"age": np.array([1e300, -1e300, math.inf, math.nan]), "wage": np.full(4, 1e300), "kids": np.full(4, 1e300)}
     for text in ("age:wage", "C(kids):age", "I(age * wage ** 2)", "poly(age, 3):wage"):
-        for column in design(read_formula(f"wage ~ {text}", BOOK)).columns:
+        for column in design(read_formula(f"I(wage + 0) ~ {text}", BOOK)).columns:
             found = column.values(read)
             low, high = column.range.low, column.range.high
             assert np.all((low <= found[:2]) & (found[:2] <= high))
@@ -220,20 +220,26 @@ WRONG = {
 def test_a_hostile_formula_is_refused_before_anything_runs(text, monkeypatch):
     monkeypatch.setattr("formulaic.Formula", lambda *_: pytest.fail("formulaic saw it"))
     with pytest.raises(InputError) as caught:
-        design(read_formula(f"wage ~ {text}", BOOK))
+        design(read_formula(f"I(wage + 0) ~ {text}", BOOK))
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("text", "said"), WRONG.items())
 def test_a_wrong_formula_is_one_sentence_with_the_fix(text, said):
     with pytest.raises(InputError, match=said) as caught:
-        design(read_formula(f"wage ~ {text}", BOOK))
+        design(read_formula(f"I(wage + 0) ~ {text}", BOOK))
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["wage", "wage ~ age ~ sex", "~ age", "wage ~", "", None, 3])
 def test_a_formula_has_two_sides(text):
     with pytest.raises(InputError, match="formula must"):
+        read_formula(text, BOOK)
+
+
+@pytest.mark.parametrize("text", ["wage ~ wage", "wage ~ age + `wage`", "log(wage) ~ log( wage )"])
+def test_an_outcome_does_not_explain_itself(text):
+    with pytest.raises(InputError, match="explain itself"):
         read_formula(text, BOOK)
 
 

@@ -119,3 +119,37 @@ def test_a_range_that_was_bought_is_not_said_to_be_fixed_beforehand(tmp_path):
     assert "range of wage" in study.registry_yaml(**REGISTRY)
     page = study.report(tmp_path / "study.html").read_text()
     assert not [check for check in verified(page, study.journal.ledger.url) if not check.holds]
+
+
+def test_a_result_says_what_was_asked_who_is_protected_and_how(tmp_path):
+    people = {"who": np.arange(600) // 2, "age": np.arange(600) % 90}
+    book = eptr.Codebook({"age": Number(0, 110)})
+    study = eptr.Study(
+        people, book, epsilon=2.0, delta=1e-3, person="who", rows_each=2, protects="household",
+        ledger=f"sqlite:///{tmp_path}/budget.db#homes",
+    )  # fmt: skip
+    for found in (study.mean("age", where="age > 30"), eptr.Study.open(study.journal.ledger, people).mean("age")):
+        text = found.statement()
+        assert "mean age" in text
+        assert "the first 2 rows of each household count, by the column 'who'" in text
+        assert "not checked" not in text
+        assert "2 rows that belong to one household" in text
+    assert "All releases from these data together" in study.statement()
+    trusted = eptr.Study(people, book, epsilon=2.0, delta=1e-3, rows_each=2).mean("age")
+    assert "declared by the analyst, not checked" in trusted.statement("ethics")
+
+
+def test_a_study_that_no_ledger_holds_claims_nothing_of_other_releases(tmp_path):
+    study = eptr.Study(AGES, eptr.Codebook({"age": Number(0, 110)}), epsilon=1.0, analyses=1)
+    found = study.mean("age")
+    assert "No ledger was charged" in found.statement()
+    for voice in ("methods", "ethics"):
+        text = study.statement(voice)
+        assert "of this study, which no ledger holds" in text
+        assert "from these data together" not in text
+        assert "Ledger entry" not in text
+        assert "A ledger recorded" not in text
+        assert "Left afterwards: nothing" in text
+    assert "this study may ever publish" in study.statement("people")
+    page = study.report(tmp_path / "study.html").read_text()
+    assert not [check for check in verified(page) if not check.holds]

@@ -6,6 +6,8 @@ import copy
 import gzip
 import json
 import math
+import subprocess
+import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -22,6 +24,7 @@ from eptr.codebook import Category, Flag, Number, Text
 from eptr.errors import BudgetError, NotPrivateWarning, PrivacyError
 from eptr.panel import panel
 from eptr.privacy.gaussian import gaussian_mu
+from eptr.study.publication import Publication
 from eptr.study.result import Description, Fit, widened_fit
 
 BOOK = Codebook(
@@ -259,15 +262,100 @@ def test_a_study_goes_on_from_its_ledger(tmp_path):
     assert isinstance(later.describe(["sex"]), Description)
     assert str(later.describe(["sex"])) == str(told)
     assert str(Study(PEOPLE, BOOK, epsilon=3.0, ledger=url, analyses=4)) == str(later)
-    with pytest.raises(InputError, match="opened with Budget"):
+    with pytest.raises(InputError, match=r"opened with \(3, 1e-06\)"):
         Study(PEOPLE, BOOK, epsilon=4.0, ledger=url, analyses=4)
     with pytest.raises(InputError, match="another codebook"):
         Study(PEOPLE, BOOK.replaced("age", Number(0, 120)), epsilon=3.0, ledger=url, analyses=4)
-    with pytest.raises(InputError, match="another data"):
+    with pytest.raises(InputError, match="data of 4,000 rows, and these have 100"):
         Study.open(url, PEOPLE.head(100))
     with pytest.raises(PrivacyError, match="refuses"):
         seeded(epsilon=3.0, ledger=url, analyses=4).mean("age")
     Ledger(url).verify()
+
+
+def test_a_study_that_goes_on_with_another_file_says_that_results_are_kept(tmp_path):
+    """Stored results are keyed by what is public; rows that changed behind the same facts cannot be seen."""
+    url = f"sqlite:///{tmp_path}/budget.db#people"
+    for name in ("people.csv", "others.csv"):
+        people(50, seed=len(name)).to_csv(tmp_path / name, index=False)
+    before = Study(tmp_path / "people.csv", BOOK, epsilon=3.0, delta=1e-3, ledger=url).mean("age")
+    with pytest.warns(eptr.SettingsWarning, match=r"opened with people.csv and goes on with others.csv"):
+        later = Study.open(url, tmp_path / "others.csv")
+    assert later.mean("age").value == before.value
+
+
+def test_two_who_ask_the_same_at_the_same_time_both_pay_and_both_are_told(tmp_path, monkeypatch):
+    url = f"sqlite:///{tmp_path}/budget.db#people"
+    one = Study(PEOPLE, BOOK, epsilon=3.0, ledger=url)
+    two = Study.open(url, PEOPLE)
+    mean, begun = stats.mean, []
+
+    def slow(*rows, **settings):
+        if not begun:
+            begun.append(True)
+            two.mean("age")
+        return mean(*rows, **settings)
+
+    monkeypatch.setattr(stats, "mean", slow)
+    one.mean("age")
+    assert [(line.share, line.delivered) for line in one.journal.lines()] == [(pytest.approx(0.1), True)] * 2
+    one.journal.ledger.verify()
+
+
+def test_two_who_open_the_same_study_at_the_same_time_share_it(tmp_path, monkeypatch):
+    url, create = f"sqlite:///{tmp_path}/budget.db#people", Ledger.create
+
+    def late(self, *names, **terms):
+        create(self, *names, **terms)
+        create(self, *names, **terms)
+
+    monkeypatch.setattr(Ledger, "create", late)
+    assert Study(PEOPLE, BOOK, epsilon=3.0, ledger=url).journal.ledger.datasets() == ["people"]
+
+
+CRASH = """
+import os, signal, sys
+import eptr
+from eptr.codebook import Number
+
+def dying(function, before):
+    def run(*words, **settings):
+        found = None if before else function(*words, **settings)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run
+
+method, before, url = sys.argv[1], sys.argv[2] == "before", sys.argv[3]
+study = eptr.Study({"age": list(range(100))}, eptr.Codebook({"age": Number(0, 110)}), epsilon=2.0, delta=1e-3, ledger=url)
+setattr(eptr.Ledger, method, dying(getattr(eptr.Ledger, method), before))
+study.mean("age")
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "when", "shown"),
+    [
+        ("charge", "before", []),
+        ("charge", "after", ["spent, not delivered"]),
+        ("deliver", "before", ["spent, not delivered"]),
+        ("deliver", "after", ["mean age"]),
+    ],
+)
+def test_a_process_that_is_killed_leaves_a_study_that_goes_on(method, when, shown, tmp_path):
+    url = f"sqlite:///{tmp_path}/budget.db#people"
+    done = subprocess.run([sys.executable, "-c", CRASH, method, when, url], capture_output=True, text=True)
+    assert done.returncode == -9, done.stderr
+    study = Study.open(url, {"age": list(range(100))})
+    assert len(study.spent) == len(shown)
+    assert all(text in line for text, line in zip(shown, study.spent, strict=True))
+    if shown == ["spent, not delivered"]:
+        with pytest.raises(BudgetError, match="never drawn again"):
+            study.mean("age")
+        study.mean("age", again=True)
+        assert len(study.spent) == 2
+    else:
+        study.mean("age")  # free if it was delivered
+        assert len(study.spent) == 1
+    study.journal.ledger.verify()
 
 
 def test_an_account_of_somebody_else_is_left_alone(tmp_path):
@@ -433,6 +521,19 @@ def test_a_plan_says_widths_and_what_a_wish_would_cost():
         study.plan("wage ~ age", width={"nope": 1.0})
 
 
+@pytest.mark.parametrize("rows_each", [1, 3])
+def test_a_plan_is_about_what_happens(rows_each):
+    rng = np.random.default_rng(0)
+    rows = {"region": rng.choice(["N", "S", "W"], 20_000)}
+    rows["wage"] = 2000.0 + 400.0 * (rows["region"] == "S") + 300.0 * rng.normal(size=20_000)
+    book = Codebook({"region": Category(["N", "S", "W"]), "wage": Number(1, 5000)})
+    study = seeded(rows, book, rows_each=rows_each)
+    planned = study.plan("wage ~ region", spread=300.0).widths
+    found = np.ptp(study.ols("wage ~ region").conf_int(), axis=1)
+    for name, width in planned.items():
+        assert found[name] == pytest.approx(width, rel=0.2)
+
+
 def broken():
     """A gzip file whose content is noise."""
     path = Path(tempfile.mkdtemp()) / "people.csv.gz"
@@ -491,30 +592,34 @@ def test_what_is_wrong_is_one_sentence(make):
         {"region": b"\xff"},
         {"member": "confidential"},
         {"age": 90, "sex": "M", "region": "W"},
+        {"who": "confidential", "wage": 3000.0},
     ],
     ids=lambda row: repr(row)[:30],
 )
-def test_neighbours_show_the_same_but_for_noise(row):
-    """The whole study, its ledger and its results, with the noise replayed."""
+@pytest.mark.parametrize("people_of", [{}, {"person": "who", "rows_each": 2}], ids=["rows", "persons"])
+def test_neighbours_show_the_same_but_for_noise(row, people_of):
+    """The whole study, its ledger, results, statements and report, with the noise replayed."""
     rows = people(60).astype(object)
     other = rows.copy()
     for name, value in row.items():
         other.at[7, name] = value
 
     def run(data, noise):
-        study = Study(data, BOOK, epsilon=2.0, random_state=noise)
+        study = Study(data, BOOK, epsilon=2.0, random_state=noise, **people_of)
         for name in ("mean", "mean by", "histogram", "table", "correlation", "ols"):
             ASKED[name](study)
         study.mean("age", where="age > 40")
+        study.logit("sex ~ age")
         return study
 
     def seen(study):
         history = study.journal.ledger.history()
         entries = [{k: v for k, v in e.to_dict().items() if k not in ("time", "hash", "previous")} for e in history]
-        text = json.dumps(entries)
+        told = {voice: study.statement(voice) for voice in ("methods", "ethics", "people")}
+        told |= {"ledger": json.dumps(entries), "page": Publication(study.journal).page(), "repr": repr(study)}
         for entry in history:  # receipts name entries by their hashes, which know the time
-            text = text.replace(entry.hash, str(entry.number))
-        return {"ledger": text.encode(), "repr": repr(study).encode(), "book": repr(study.book).encode()}
+            told = {name: text.replace(entry.hash, str(entry.number)) for name, text in told.items()}
+        return {name: text.encode() for name, text in told.items()} | {"book": repr(study.book).encode()}
 
     found = compare_artefacts(run, [(rows, other)], seen)
     assert found.compared > 3

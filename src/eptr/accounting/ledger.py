@@ -163,12 +163,14 @@ class Ledger:
     def charge(self, cost: Cost, *, private: bool, what: str = "", call: str = "") -> Entry:
         """Commit a charge, or raise and leave everything as it was. Mechanisms call this before they draw noise.
 
-        ``call`` names the analysis of a study, whose result is recorded under the same name.
+        ``call`` names the analysis of a study, whose result is recorded under the same name; one that ends with a colon begins
+        a run, and is completed by the number of its entry.
         """
         check_cost(cost)
         dataset = self._named(None)
         with self._locked(dataset) as (session, opening, last):
             after, content = self._decide(session, opening, last, cost, private, call)
+            call += str(last.number + 1) if call.endswith(":") else ""
             content |= {"private": private} | ({"call": call} if call else {})
             entry = last.next(_after(last.time), _user(), what, "charge", content, after.to_dict())
             session.append(entry)

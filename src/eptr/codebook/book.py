@@ -14,7 +14,22 @@ from ..estimators.columns import FINEST
 from ..privacy.gaussian import gaussian_mu
 from ..rows.ingest import label
 from .draft import drafted
-from .kinds import ASK_HIGH, ASK_LOW, KINDS, Blank, Category, Date, Kind, Number, Text, plain
+from .kinds import (
+    ASK_DAYS,
+    ASK_HIGH,
+    ASK_KIND,
+    ASK_LEVELS,
+    ASK_LOW,
+    ASK_RANGE,
+    KINDS,
+    Blank,
+    Category,
+    Date,
+    Kind,
+    Number,
+    Text,
+    plain,
+)
 
 __all__ = ["Codebook", "described", "read_toml"]
 
@@ -50,8 +65,8 @@ class Codebook:
         if not isinstance(self.columns, Mapping) or not self.columns:
             raise InputError("columns must be a dict such as {'age': Number(0, 110), 'sex': Category(['F', 'M'])}.")
         for name, kind in self.columns.items():
-            if not isinstance(name, str) or not name or "`" in name or "\n" in name:
-                raise InputError("names of columns must be text without backticks and line breaks.")
+            if not isinstance(name, str) or not name or "`" in name or "\n" in name or not _unicode(name):
+                raise InputError("names of columns must be text in UTF-8, without backticks and line breaks.")
             if not isinstance(kind, Kind):
                 raise InputError(
                     f"column {name!r} must be Number(low, high), Category([...]), Flag(), Date(low, high) or Text(), got "
@@ -228,30 +243,53 @@ def described(where: str, facts: Any) -> Kind:
 
 
 def _questions(question: str) -> list[str]:
-    if question.startswith("low: "):
-        return [f"# low =   # {ASK_LOW}", f"# high =   # {ASK_HIGH}"]
-    return [f"# {question}"]
+    """A line to be filled in for every question; of a column without a type, for every kind that it may be."""
+    numbers, words = [f"# low =   # {ASK_LOW}", f"# high =   # {ASK_HIGH}"], f"# levels = []   # {ASK_LEVELS}"
+    if question == ASK_KIND:
+        return [
+            "# A number:",
+            *numbers,
+            "# Or words:",
+            words,
+            '# Or kind = "flag", "date" (with low and high), or "text".',
+        ]
+    if question == ASK_LEVELS:
+        return [words, '# Or kind = "text", never released.']
+    if question == ASK_DAYS:
+        return ['# kind = "date"', *numbers]
+    return numbers if question == ASK_RANGE else [f"# {question}"]
 
 
 def _told(kind: Kind, scale: float | None) -> str:
     if kind.blank:
         return f"still blank; {kind.blank}"
     if isinstance(kind, Category):
-        return f"{len(kind.shown)} levels, the reference being {str(kind.levels[0])!r}."
+        fates = {
+            fate: " and ".join(name for name in ("missing", "other") if getattr(kind, name) == fate)
+            for fate in ("level", "drop")
+        }
+        told = {"level": "values are levels of their own", "drop": "values drop the row"}
+        rest = "; ".join(f"{names} {told[fate]}" for fate, names in fates.items() if names)
+        return f"{', '.join(map(str, kind.levels))}; the first is the reference; {rest}."
     if isinstance(kind, Number) and kind.private:
         return f"a range is bought for {kind.price:.0%} of a study's budget when it is first needed."
     if not isinstance(kind, (Number, Date)):
         return "never released." if isinstance(kind, Text) else "yes or no."
     low, high = kind.range
-    ends = f"{kind.low} to {kind.high}" if isinstance(kind, Date) else f"{low:g} to {high:g}"
     unit = f" {kind.unit}" if kind.unit else ""
+    ends = f"{kind.low} to {kind.high}" if isinstance(kind, Date) else f"{low:.10g} to {high:.10g}{unit}"
     if scale is None:
-        return f"{ends}{unit}."
+        return f"{ends}{', whole numbers' if isinstance(kind, Number) and kind.integer else ''}."
     width = high - low
     return (
-        f"{ends}{unit}; noise of {width / scale:.3g}{unit} on a mean read off the range alone. If nearly all values lie within "
+        f"{ends}; noise of {width / scale:.3g}{unit} on a mean read off the range alone. If nearly all values lie within "
         f"{_LOOSE * width:.3g}{unit} of each other the range is loose, and regressions are the less accurate for it."
     )
+
+
+def _unicode(text: str) -> bool:
+    """What was read as UTF-8 and was not has surrogates, which no file can hold."""
+    return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _plain(facts: dict[str, Any]) -> dict[str, Any]:

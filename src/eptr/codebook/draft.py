@@ -9,8 +9,8 @@ from typing import Any
 
 from ..errors import InputError
 from ..rows.arrow import declared_types
-from ..rows.text_file import csv_names
-from .kinds import ASK_HIGH, ASK_LEVELS, ASK_LOW, Blank, Flag, Kind, Text
+from ..rows.text_file import csv_names, is_csv
+from .kinds import ASK_DAYS, ASK_LEVELS, ASK_RANGE, Blank, Flag, Kind, Text
 
 __all__ = ["drafted"]
 
@@ -18,6 +18,11 @@ __all__ = ["drafted"]
 def drafted(table: Any, header: bool) -> dict[str, Kind]:
     """Every column with what is known of it."""
     if isinstance(table, (str, os.PathLike)) and not os.path.isdir(table) and ".parquet" not in Path(table).suffixes:
+        if not is_csv(Path(table)):
+            raise InputError(
+                f"{Path(table).name} must end in .csv, .csv.gz or .parquet; of a database pass a query, such as "
+                "duckdb.sql('from people')."
+            )
         if not header:
             raise InputError(
                 f"say header=True (--header) if the first line of {Path(table).name} holds names of columns; if it holds "
@@ -25,7 +30,7 @@ def drafted(table: Any, header: bool) -> dict[str, Kind]:
             )
         return {name: Blank() for name in csv_names(Path(table))}
     root = type(table).__module__.partition(".")[0]
-    if isinstance(table, Mapping) or root == "pandas":  # types come from the values
+    if isinstance(table, Mapping) or root in ("pandas", "polars"):  # types come from the values
         return {str(name): Blank() for name in (table if isinstance(table, Mapping) else table.columns)}
     if root in ("dask", "dask_expr"):
         return {str(name): Blank() for name in table.columns}
@@ -41,9 +46,9 @@ def _of_type(name: str) -> Kind:
     if name.startswith("bool"):
         return Flag()
     if name.startswith(("string", "large_string", "dictionary", "varchar")):
-        return Blank(f'{ASK_LEVELS} Or kind = "text", never released.')
+        return Blank(ASK_LEVELS)
     if name.startswith(("date", "timestamp")):
-        return Blank(f'kind = "date": {ASK_LOW} {ASK_HIGH}')
+        return Blank(ASK_DAYS)
     if name.startswith(("int", "uint", "bigint", "smallint", "tinyint", "float", "double", "decimal", "halffloat")):
-        return Blank(f"low: {ASK_LOW} high: {ASK_HIGH}")
+        return Blank(ASK_RANGE)
     return Text()

@@ -15,7 +15,7 @@ from ..estimators.ranges import one_range
 from ..rows.ingest import column_values, label, numbers
 from ..rows.labels import Labels
 
-__all__ = ["KINDS", "Blank", "Category", "Date", "Flag", "Kind", "Number", "Text"]
+__all__ = ["KINDS", "Blank", "Category", "Date", "Flag", "Kind", "Number", "Text", "day_of", "plain"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -24,6 +24,7 @@ _EPOCH = date(1970, 1, 1)
 ASK_LOW = "what is the smallest value you would believe without looking?"
 ASK_HIGH = "what is the largest value you would believe without looking?"
 ASK_LEVELS = "which values can it take, from the questionnaire and not from the answers?"
+ASK_RANGE, ASK_DAYS = f"low: {ASK_LOW} high: {ASK_HIGH}", f'kind = "date": {ASK_LOW} {ASK_HIGH}'
 ASK_KIND = (
     'a number (low = ..., high = ...), words (levels = ["...", "..."]), kind = "flag", kind = "date", or never released '
     '(kind = "text")?'
@@ -167,7 +168,7 @@ class Date(Kind):
     high: Any
 
     def __post_init__(self) -> None:
-        ends = [_day(end) for end in (self.low, self.high)]
+        ends = [day_of(end) for end in (self.low, self.high)]
         if not ends[0] < ends[1]:
             raise BoundError("Date(low, high) must be two days such as '1900-01-01', the earlier one first.")
         for name, end in zip(("low", "high"), ends, strict=True):
@@ -176,7 +177,7 @@ class Date(Kind):
     @property
     def range(self) -> tuple[float, float]:
         """Its ends, as days since 1970-01-01."""
-        return _day(self.low), _day(self.high)
+        return day_of(self.low), day_of(self.high)
 
     def read(self, column: Any, na: tuple[Any, ...]) -> Array:
         """Days, where a clock has a zone the ones it shows; NaN for what is no date. proof: read"""
@@ -192,7 +193,7 @@ class Date(Kind):
             days = np.asarray(column, dtype="datetime64[D]")
             return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(float))
         unknown = set(na)
-        return np.array([math.nan if label(v) in unknown else _day(v) for v in column_values(column)], dtype=float)
+        return np.array([math.nan if label(v) in unknown else day_of(v) for v in column_values(column)], dtype=float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +280,7 @@ def _objects(values: list[Any]) -> NDArray[Any]:
     return np.array([*values, None], dtype=object)[:-1]  # numpy must not find a type of its own
 
 
-def _day(value: Any) -> float:
+def day_of(value: Any) -> float:
     """Days since 1970-01-01 of one value; NaN if it is no day. Never raises."""
     try:
         if isinstance(value, date):

@@ -47,7 +47,7 @@ from .strategy import Strategy
 __all__ = ["NoisyScore", "PrivateEstimator"]
 
 # Settings that a Release has in other places, or that mean something only where it was made.
-_TOLD_ELSEWHERE = ("epsilon", "delta", "neighbours", "rows_per_person", "ledger", "random_state")
+TOLD_ELSEWHERE = ("epsilon", "delta", "neighbours", "rows_per_person", "ledger", "random_state")
 NO_REPLY = "no reply: the private test did not release this fit, and predictions are the public fallback."
 
 
@@ -187,7 +187,7 @@ class PrivateEstimator(_Declared):
             f"The method known in the literature as {self._method} form, was used" if strategy is None else strategy.how
         )
         home = type(self if strategy is None else strategy).__module__
-        public = {k: v for k, v in self.get_params(deep=False).items() if k not in _TOLD_ELSEWHERE}
+        public = {k: v for k, v in self.get_params(deep=False).items() if k not in TOLD_ELSEWHERE}
         private = [name for name, value in public.items() if isinstance(value, str) and value == "private"]
         bought = {name: self._bought(name) for name in private}
         return Record.of(type(self).__name__, how, home, {k: v for k, v in public.items() if k not in private}, bought)

@@ -15,6 +15,7 @@ from .bayes import BayesClassifier
 from .kernel import KernelRegressor
 from .linear import LinearRegression
 from .logistic import LogisticRegression
+from .strategy import NoisySums
 
 __all__ = ["COMMANDS", "OURS", "Entrant", "commanded"]
 
@@ -80,9 +81,12 @@ class Entrant:
 def _strategies(estimator: Any, task: str, **more: Any) -> list[Entrant]:
     ranges = hasattr(estimator, "x_range") and more.pop("takes_ranges", True)
     return [
-        Entrant(estimator, strategy, task, takes_ranges=ranges and strategy == "refined", **more)
-        for strategy in estimator.strategies
-    ]
+        Entrant(
+            estimator, name, task, takes_ranges=ranges and name == "refined",
+            noise="added" if isinstance(strategy, NoisySums) else "scaled", **more,
+        )
+        for name, strategy in estimator.strategies.items()
+    ]  # fmt: skip
 
 
 BAYES: dict[str, Any] = {"command": "bayes", "title": "Bayes classifier", "panel": "means"}

@@ -59,7 +59,8 @@ class Standardised:
             xp = namespace(x)
             if columns is not None and inverse is not None:
                 x = xp.clip(x, like(columns.low, x), like(columns.high, x))
-                x = (x - like(columns.centre, x)) * like(inverse, x)
+                x -= like(columns.centre, x)
+                x *= like(inverse, x)
             y = y - y_centre if y_centre else y  # labels stay whole numbers
             if keep is not None:  # a row that is dropped is zero, whatever the centre
                 x, y = xp.where(keep[:, None], x, xp.zeros_like(x)), xp.where(keep, y, xp.zeros_like(y))

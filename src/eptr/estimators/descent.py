@@ -165,15 +165,21 @@ class Descent:
                 last, clip = clip, clip * math.exp(change * min(1.0, CURVATURE_NOISE / doubt))
         return phi, noise, clip if self.plan.banded or not self.plan.steps else last
 
+    def norms(self) -> Norms:
+        """Cells up to the longest gradient there can be."""
+        return Norms(tuple(float(self.largest * RATIO ** (k - (CELLS - 1.0))) for k in range(CELLS)))
+
+    def read(self, norms: Norms, counts: Array) -> Tail:
+        """How long gradients are."""
+        (cell,), share = norms.contributions(self.p), self.plan.norms
+        noisy = self.spending.noisy(counts, cell, share)  # proof: norms
+        return Tail(np.array(norms.edges), noisy, self.spending.scale(cell, share))
+
     def tail(self, phi: Array, *asks: Curvature) -> tuple[Tail, list[Array]]:
         """How long gradients are, and what else is asked of the same pass."""
-        edges = np.asarray(self.largest * RATIO ** (np.arange(CELLS) - (CELLS - 1.0)), dtype=np.float64)
-        norms = Norms(tuple(map(float, edges)))
+        norms = self.norms()
         counts, *others = self.at(phi).sums(self.rows, norms, *asks)
-        (cell,), share = norms.contributions(self.p), self.plan.norms
-        return Tail(
-            edges, self.spending.noisy(counts, cell, share), self.spending.scale(cell, share)
-        ), others  # proof: norms
+        return self.read(norms, counts), others
 
     def finish(self, phi: Array) -> Solution:
         """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands"""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..privacy.contribution import Ball, Cell, Contribution, Interval, Outer, WeightedOuter
 from ..rows.engine import Rows
 from ..rows.exact import product_grid, sum_grid, toward_zero
-from ..rows.namespace import is_foreign, like, namespace, squares, to_numpy, whole
+from ..rows.namespace import clipped, is_foreign, like, namespace, squares, to_numpy, whole
 
 __all__ = [
     "Bands",
@@ -21,7 +21,6 @@ __all__ = [
     "Block",
     "Curvature",
     "Gradient",
-    "Level",
     "Likelihood",
     "Norms",
     "Slope",
@@ -31,16 +30,20 @@ __all__ = [
 
 Array = NDArray[np.float64]
 ROW_BITS = 26
+FEW = 4  # a band that less than one row in so many reaches is summed over these rows alone
 REACH = 16.0  # rows are seen up to this multiple of their bound; clipping gradients is what bounds a row's influence
 
 
 class Likelihood(Protocol):
     """What a model adds to the engine: how a row's residual follows from y and its linear predictor."""
 
-    def residual(self, y: Any, predictor: Any) -> Any:
+    def mean(self, predictor: Any) -> Any:
+        """Of y, as the model has it."""
+
+    def residual(self, y: Any, mean: Any) -> Any:
         """The derivative r of the log likelihood; one row for each of several parameters a column has."""
 
-    def roots(self, predictor: Any) -> list[Any] | None:
+    def roots(self, mean: Any) -> list[Any] | None:
         """Minus the second derivative, as arrays shaped like r whose outer products f f' add up to it; None means 1."""
 
 
@@ -79,8 +82,8 @@ class Bands:
         low = 0.0
         for high in self.levels:
             z, norm, residual = block.z, block.norm, block.residual
-            if low > 0.0:  # few rows reach a higher band
-                inside = xp.nonzero(norm > low)[0]
+            inside = xp.nonzero(norm > low)[0] if low > 0.0 else norm
+            if FEW * inside.shape[0] < norm.shape[0]:  # few rows reach a higher band
                 z, norm, residual = (
                     xp.take(z, inside, axis=1),
                     xp.take(norm, inside),
@@ -90,7 +93,7 @@ class Bands:
             # Less than the width by more than the roundings of a clipped gradient. proof: band
             safe, grid = width - _roundings(block) * high, sum_grid(n, width)
             with np.errstate(divide="ignore", invalid="ignore"):
-                part = xp.clip(norm - low if low > 0.0 else norm, None, safe)
+                part = xp.clip(norm - low, 0.0, safe) if low > 0.0 else xp.clip(norm, None, safe)
                 factor = xp.where(norm > 0.0, part / norm, 0.0)
             rows.append(grid * xp.sum(whole(_gradients(z, residual * factor / grid)), axis=1))
             low = high
@@ -98,20 +101,6 @@ class Bands:
 
     def contributions(self, p: int) -> list[Ball]:
         return [Ball(high - low) for low, high in zip((0.0, *self.levels), self.levels, strict=False)]
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """Residuals as they are, cut at ``radius`` where they can be longer: a gradient of the constant alone."""
-
-    radius: float
-
-    def __call__(self, block: Block, n: int) -> Any:
-        one, lengths = namespace(block.z).ones_like(block.z[:1, :]), _lengths(block.residual)
-        return Bands((self.radius,))(block._replace(z=one, size=one[0, :], norm=lengths), n)[0, :]
-
-    def contributions(self, p: int) -> list[Ball]:
-        return [Ball(self.radius)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,15 +242,15 @@ class Gradient:
     def block(self, x: Any, y: Any, keep: Any, *, rooted: bool = True) -> Block:
         """Whitened rows and their residuals; a value beyond REACH times the bound is moved to that edge."""
         xp, p = namespace(x), x.shape[1]
-        units = whole(xp.clip(x * (1.0 / self.grid), -(2.0**ROW_BITS), 2.0**ROW_BITS), nearest=True)
+        units = whole(clipped(x * (1.0 / self.grid), 2.0**ROW_BITS), nearest=True)
         slopes, z = like(self.slopes[:p], x), like(self.map[:, :p], x) @ units.T
         predictor = units @ slopes if slopes.ndim == 1 else slopes.T @ units.T
         if self.column is not None:
             constant = self.column * self.slopes[p]
             predictor += float(constant) if constant.ndim == 0 else like(constant[:, None], x)
             z += like(self.map[:, p:] * self.column, x)
-        roots = self.likelihood.roots(predictor) if rooted else None
-        residual = self.likelihood.residual(y, predictor)
+        mean = self.likelihood.mean(predictor)
+        roots, residual = self.likelihood.roots(mean) if rooted else None, self.likelihood.residual(y, mean)
         if keep is not None:
             residual = xp.where(keep, residual, 0.0)
         size = xp.sqrt(squares(z, 0))

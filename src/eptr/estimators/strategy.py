@@ -71,6 +71,7 @@ class NoisySums(Strategy):
 
     relations = RELATIONS
     buys_bounds = True
+    name: ClassVar[str] = "refined"
     how = (
         "Bounded sums over the rows were released with Gaussian noise in several adaptive steps, composed by "
         "Gaussian differential privacy"
@@ -81,7 +82,7 @@ class NoisySums(Strategy):
 
     def plan(self, public: Any) -> Plan:
         scale = self.planned_noise(public)
-        return Plan("refined", public.n, public.n_features, "", scale, public.numbers * scale**2, 0.0, 0.0, 0.0)
+        return Plan(self.name, public.n, public.n_features, "", scale, public.numbers * scale**2, 0.0, 0.0, 0.0)
 
     @abstractmethod
     def planned_noise(self, public: Any) -> float:

@@ -25,7 +25,7 @@ def read_summary(path: Path, measure: str = "error") -> Cells:
     with path.open(newline="") as file:
         for row in csv.DictReader(file):
             if row["measure"] == measure:
-                numbers = ("mean", "standard_error", "q10", "median", "q90", "release_rate")
+                numbers = ("replications", "mean", "standard_error", "q10", "median", "q90", "release_rate")
                 cells[row["method"], float(row["setting"])] = {k: float(row[k]) for k in numbers}
     return cells
 

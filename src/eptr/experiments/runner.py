@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import __version__
 from ..errors import InputError
 from .design import Experiment, Record
 
@@ -135,5 +136,5 @@ def _write(path: Path, rows: list[list[Any]]) -> None:
 
 def versions() -> dict[str, str]:
     """What made the results; no times, no places."""
-    packages = ("eptr", "numpy", "scipy", "scikit-learn", "opendp")
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+    packages = ("numpy", "scipy", "scikit-learn", "opendp")
+    return {"python": platform.python_version(), "eptr": __version__, **{name: version(name) for name in packages}}

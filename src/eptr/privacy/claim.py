@@ -95,6 +95,8 @@ class Record:
     how: str = ""  # in a sentence
     proven_in: str = ""  # where, in the repository
     rows: int | None = None
+    unit: str = "row"  # who is protected
+    enforced: str = ""  # how the number of rows of one unit was kept to what is claimed
     settings: tuple[tuple[str, str], ...] = ()  # fixed beforehand, by name, as JSON
     bought: tuple[tuple[str, str], ...] = ()  # with a part of the budget
     draws: tuple[Draw, ...] = ()
@@ -106,7 +108,7 @@ class Record:
     def of(cls, what: str, how: str, home: str, settings: Mapping[str, Any], bought: Mapping[str, Any]) -> Record:
         """What a method knows of itself; ``home`` is the module with its proof beside it."""
         proof = f"src/{home.replace('.', '/')}.md" if home.startswith("eptr.") else ""
-        return cls(what, how, proof, None, _texts(settings), _texts(bought))
+        return cls(what, how, proof, settings=_texts(settings), bought=_texts(bought))
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Record:
@@ -225,12 +227,15 @@ class Release:
         """What a reader may rely on, as one record; see :meth:`statement`."""
         cost, record, paid = self.cost, self.record, self.record.receipt
         total = None if paid is None else (paid.epsilon, paid.delta)
+        # Several rows have somebody whose they are.
+        unit = "person" if record.unit == "row" and self.rows_per_person > 1 else record.unit
         together = cost.mu * math.sqrt(cost.parts) if cost.kind in _OF_MU else None
         return Facts(
             what=record.what or self.strategy, how=record.how, replied=self.replied, private=self.private,
             epsilon=self.epsilon, delta=self.delta, mu=together, failure=cost.failure * cost.parts,
             bet=best_bet(self.epsilon, self.delta, together, cost.failure * cost.parts),
-            relation=self.neighbours, rows_each=self.rows_per_person, rows=record.rows,
+            unit=unit, enforced=record.enforced, relation=self.neighbours, rows_each=self.rows_per_person,
+            rows=record.rows,
             total=total, total_bet=None if total is None else best_bet(*total),
             share=None if total is None else share_of(together, self.epsilon, total),
             composition=_COMPOSITION.get(cost.kind, "") if len(record.draws) > 1 else "",

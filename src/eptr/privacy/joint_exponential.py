@@ -73,7 +73,8 @@ def joint_ranks(line: Line, wanted: Sequence[Fraction], rate: Fraction, noise: N
                 chains[bits] = Chain(line, wanted, rate, bits)
             return weights(chains[bits])
 
-        return certain_choice(enclosed, draws.FIRST_BITS, noise)
+        # Half of the usual bits: a chain takes time, and wants windows as wide as it has bits.
+        return certain_choice(enclosed, -(-draws.FIRST_BITS // 2), noise)
 
     found: list[tuple[int, int]] = []
     later, step = line.count + 1, len(wanted) - 1

@@ -40,6 +40,7 @@ def tell(facts: Facts, voice: str = "methods") -> str:
 
 
 Paragraphs = list[list[str]]
+_CRUMB = 1e-5  # a mu that buys nothing: what roundings keep back
 
 
 def _not_private(f: Facts) -> Paragraphs:
@@ -87,9 +88,17 @@ def _not_covered(f: Facts) -> list[str]:
         "The guarantee assumes a trusted curator, who sees the rows (the central model), and that the settings were chosen "
         "without looking at the data.",
         f"It does not cover scores or diagnostics computed directly on the rows, the time the computation took{check}.",
-        "Other releases from the same rows add to its cost.",
+        _others(f),
         "Anything computed from the published numbers alone is covered.",
     ]
+
+
+def _others(f: Facts) -> str:
+    if f.total is None:
+        return "Other releases from the same rows add to its cost."
+    if f.total == (f.epsilon, f.delta):
+        return "Releases from the same rows that were not counted with these would add to its cost."
+    return "Other releases from the same rows add to its cost, within the total."
 
 
 def labels_shown(f: Facts) -> bool:
@@ -106,7 +115,7 @@ def _missing(f: Facts) -> str:
 
 
 def _ethics(f: Facts) -> Paragraphs:
-    held = f"A ledger recorded the release before it was computed (entry {f.ledger})." if f.ledger else ""
+    held = "A ledger recorded the release before it was computed." if f.ledger else ""
     answers = {
         "What is published?": [
             f"A private result ({f.what})" + (f", computed from {f.rows:,} rows" if f.rows is not None else "") + ".",
@@ -176,9 +185,10 @@ def _people(f: Facts) -> Paragraphs:
 def _ever(f: Facts) -> str:
     if f.total_bet is None:
         return ""
+    everything = "may ever be published from these data" if f.ledger else "this study may ever publish"
     if f.total_bet == f.bet:
-        return "This holds for everything that may ever be published from these data."
-    return f"With everything that may ever be published from these data they win at most {_percent(f.total_bet)} of the time."
+        return f"This holds for everything that {everything}."
+    return f"With everything that {everything} they win at most {_percent(f.total_bet)} of the time."
 
 
 VOICES: Mapping[str, Callable[[Facts], Paragraphs]] = MappingProxyType(
@@ -237,14 +247,15 @@ def _account(f: Facts) -> list[str]:
     if f.total is None:
         return ["No ledger was charged: the total of all releases from these data is not known here."]
     bet = "" if f.total_bet is None else f" (the same bet: at most {_percent(f.total_bet)})"
-    told = [f"All releases from these data together stay within ({f.total[0]:g}, {f.total[1]:g}){bet}."]
+    whose = "from these data" if f.ledger else "of this study, which no ledger holds,"
+    told = [f"All releases {whose} together stay within ({f.total[0]:g}, {f.total[1]:g}){bet}."]
     if f.share is not None:
         told.append(f"This took {f.share:.1%} of that.")
     if f.remaining is not None:
         epsilon, delta, mu = f.remaining
-        told.append(
-            f"Left afterwards: ({epsilon:.4g}, {delta:.4g}) for a release of any kind, or mu = {mu:.4g} for Gaussian ones."
-        )
+        gaussian = f"mu = {mu:.4g} for Gaussian releases"
+        left = f"({epsilon:.4g}, {delta:.4g}) for a release of any kind, or {gaussian}" if epsilon else gaussian
+        told.append(f"Left afterwards: {left if epsilon or mu > _CRUMB else 'nothing'}.")
     return [*told, f"Ledger entry {f.ledger}." if f.ledger else ""]
 
 

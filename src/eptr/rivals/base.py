@@ -9,18 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 
 from ..accounting.budget import Budget
 from ..errors import InputError, PrivacyError, positive, probability
-from ..estimators.base import NoisyScore, PrivateEstimator
 from ..estimators.bayes.model import MeansClassifier
 from ..estimators.bayes.problem import Classes
 from ..estimators.fitted import Fitted
 from ..estimators.kernel.design import pairs, y_range
 from ..estimators.linear.model import LinearModel
 from ..estimators.linear.problem import LinearFitted, Problem
-from ..estimators.predicting import numbers_of, predictions
+from ..estimators.predicting import Regressing
 from ..estimators.strategy import Public, gaussian_cost
 from ..privacy.claim import Cost
 from ..privacy.gaussian import gaussian_mu
@@ -191,7 +189,7 @@ class FunctionFitted(Fitted):
         return Frame(self.domain, self.y_centre, self.y_radius)
 
 
-class FunctionRival(Rival, NoisyScore, RegressorMixin, PrivateEstimator):
+class FunctionRival(Rival, Regressing):
     """A regression function on a public domain by somebody else's method (n public; replace-one neighbours by default)."""
 
     domain: Any
@@ -201,10 +199,6 @@ class FunctionRival(Rival, NoisyScore, RegressorMixin, PrivateEstimator):
         frame = Frame(pairs(self.domain, n_features), *y_range(self.y_bound))
         return FunctionProblem(Budget(self.epsilon, self.delta), self._unit(), n, n_features, frame)
 
-    def predict(self, X: Any) -> Any:
-        """The released function, anywhere, at no further cost."""
-        return predictions(self, X)
-
     def _predict(self, x: Array) -> Array:
         frame: Frame = self.fitted_.frame
         share = self._function(frame.unit(x))
@@ -212,10 +206,6 @@ class FunctionRival(Rival, NoisyScore, RegressorMixin, PrivateEstimator):
 
     def _function(self, unit: Array) -> Array:
         raise TypeError(f"{type(self).__name__} does not say how to predict")
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R^2. **Not private** when (X, y) are private rows: publish it only for public test data."""
-        return float(super().score(X, numbers_of(X, y), sample_weight))
 
 
 def checked_count(name: str, value: Any) -> int | None:

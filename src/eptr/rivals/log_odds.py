@@ -9,20 +9,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from ..accounting.budget import Budget
 from ..errors import InputError
-from ..estimators.base import NoisyScore, PrivateEstimator
 from ..estimators.fitted import Fitted
 from ..estimators.linear.problem import Problem
-from ..estimators.predicting import predictions, target_of
+from ..estimators.predicting import Classifying
 from ..estimators.sigmoid import sigmoid
 from ..privacy.spending import Spending
 from ..rows.engine import Rows
 from ..rows.exact import product_grid, shrink_factors, sum_grid, toward_zero
 from ..rows.namespace import on_host, whole
-from ..rows.task import Target
 from .base import Rival
 
 __all__ = ["LogOddsFitted", "LogOddsRival", "curvature", "score"]
@@ -40,13 +37,11 @@ class LogOddsFitted(Fitted):
     intercept: Array
 
 
-class LogOddsRival(Rival, NoisyScore, ClassifierMixin, PrivateEstimator):
+class LogOddsRival(Rival, Classifying):
     """Log odds of the second of two classes, linear in x, by somebody else's method (n public; replace-one by default)."""
 
     x_bound: Any
-    classes: Any
     fit_intercept: bool
-    _target: ClassVar[Target] = "labels"
     _fitted: ClassVar[type[Fitted]] = LogOddsFitted
 
     def __sklearn_tags__(self) -> Any:
@@ -73,18 +68,6 @@ class LogOddsRival(Rival, NoisyScore, ClassifierMixin, PrivateEstimator):
         """Coefficients of (x, constant), and their noise."""
         raise TypeError(f"{type(self).__name__} does not say how to solve a problem")
 
-    def decision_function(self, X: Any) -> Array:
-        """Log odds of the second class."""
-        return np.asarray(predictions(self, X, "decision_function"))
-
-    def predict(self, X: Any) -> Any:
-        """The likelier class; costs nothing more."""
-        return predictions(self, X)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Of both classes, under the released coefficients."""
-        return np.asarray(predictions(self, X, "predict_proba"))
-
     def _decision_function(self, x: Array) -> Array:
         fitted: LogOddsFitted = self.fitted_
         return np.asarray(x @ fitted.coef[0] + fitted.intercept[0])
@@ -95,10 +78,6 @@ class LogOddsRival(Rival, NoisyScore, ClassifierMixin, PrivateEstimator):
     def _predict_proba(self, x: Array) -> Array:
         odds = self._decision_function(x)
         return np.column_stack([sigmoid(-odds), sigmoid(odds)])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy. **Not private** when (X, y) are private rows: publish it only for public test data."""
-        return float(super().score(X, target_of(X, y), sample_weight))
 
 
 def _bounded(problem: Problem, x: Array) -> Array:

@@ -10,7 +10,18 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 
-__all__ = ["doubles", "holds_doubles", "is_foreign", "like", "namespace", "on_host", "squares", "to_numpy", "whole"]
+__all__ = [
+    "clipped",
+    "doubles",
+    "holds_doubles",
+    "is_foreign",
+    "like",
+    "namespace",
+    "on_host",
+    "squares",
+    "to_numpy",
+    "whole",
+]
 
 
 def is_foreign(x: Any) -> bool:
@@ -88,6 +99,11 @@ def squares(x: Any, axis: int) -> Any:
     if axis == 1 and x.strides[0] <= x.strides[1]:  # rows that lie side by side, even if there is only one
         return squares(x.T, 0)
     return np.einsum("ij,ij->i" if axis == 1 else "ij,ij->j", x, x)
+
+
+def clipped(x: Any, most: float) -> Any:
+    """``x`` between -most and most; in place where that is possible, so ``x`` is used up."""
+    return namespace(x).clip(x, -most, most) if is_foreign(x) else np.clip(x, -most, most, out=x)
 
 
 def whole(x: Any, *, nearest: bool = False) -> Any:

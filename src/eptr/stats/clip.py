@@ -16,7 +16,7 @@ from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.namespace import squares
 from .locate import Located, locate, locate_norms
-from .looks import FADE, Look
+from .looks import FADE, Look, Tail
 from .moments import Weights
 
 __all__ = ["Clip", "clip_columns", "clip_norms"]
@@ -25,18 +25,22 @@ Array = NDArray[np.float64]
 # A guess of what lies beyond is corrected; so much of its square is feared to be left.
 FEAR = 0.5
 # Other tails, to say how uncertain a guess is: of means one that fades more slowly; squares, which weigh tails more, count on one
-# that fades faster, and fear one between.
-SLOWER, FASTER, FEARED = 0.8, 0.3, 0.5
+# that fades faster, and fear one that lasts.
+SLOWER, FASTER = 0.8, 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """(x - centre)/scale is brought into the unit ball; ``beyond`` is what that takes from a sum, as guessed, +- ``unseen``."""
+    """(x - centre)/scale is brought into the unit ball; ``beyond`` is what that takes from a sum, as guessed, +- ``unseen``.
+
+    Of squares, where few rows may hold much, it may be more by as much as ``above``.
+    """
 
     centre: Array
     scale: Array
     beyond: Array
     unseen: Array
+    above: Array
     share: float  # of mu^2 that is left
 
 
@@ -48,15 +52,21 @@ def clip_columns(rows: Rows, bounds: Array, spending: Portion, weights: Weights,
         return _ball(rows, bounds, spending, found, shape, weight, power)
     left = 1.0 - found.share
     noise = spending.scale(shape, left) / weight
-    centre, scale, beyond, unseen = (_interval if power == 1 else _centred)(found.looks[0], noise, power)
-    return Clip(centre, scale, beyond, unseen, left)
+    centre, scale, beyond, unseen, above = (_interval if power == 1 else _centred)(found.looks[0], noise)[:, None]
+    return Clip(centre, scale, beyond, unseen, above, left)
 
 
-def _interval(look: Look, noise: float, power: int) -> Array:
+def _whole(look: Look) -> Array:
+    """Nothing is clipped."""
+    low, high = look.bounds
+    return np.array([0.5 * (low + high), 0.5 * (high - low), 0.0, 0.0, 0.0])
+
+
+def _interval(look: Look, noise: float) -> Array:
     """For means: each end where noise and loss together are least."""
-    tails, (low, high) = look.tails(), look.bounds
+    tails = look.tails()
     if tails[0].standing + tails[1].standing < 2:  # one cell tells nothing about a tail
-        return np.array([[0.5 * (low + high)], [0.5 * (high - low)], [0.0], [0.0]])
+        return _whole(look)
     ends = [tail.clips() for tail in tails]
     lost = [tail.beyond(end) for tail, end in zip(tails, ends, strict=True)]
     risk = (0.5 * noise * np.add.outer(*ends)) ** 2 + FEAR * np.add.outer(lost[0] ** 2, lost[1] ** 2)
@@ -65,22 +75,22 @@ def _interval(look: Look, noise: float, power: int) -> Array:
     slower = [tail.beyond(end[[k]])[0] for tail, end, k in zip(look.tails(SLOWER, SLOWER), ends, at, strict=True)]
     guess = np.array([lost[0][at[0]], lost[1][at[1]]])
     unseen = float(np.hypot(*np.maximum(guess, np.array(slower) - guess)))
-    return np.array([[look.centre + 0.5 * (above - below)], [0.5 * (above + below)], [guess[1] - guess[0]], [unseen]])
+    return np.array([look.centre + 0.5 * (above - below), 0.5 * (above + below), guess[1] - guess[0], unseen, 0.0])
 
 
-def _centred(look: Look, noise: float, power: int) -> Array:
+def _centred(look: Look, noise: float) -> Array:
     """For squares: as far to one side as to the other, so that what is subtracted for the mean is small."""
     tails = look.tails()
     if tails[0].standing + tails[1].standing < 2:
-        low, high = look.bounds
-        return np.array([[0.5 * (low + high)], [0.5 * (high - low)], [0.0], [0.0]])
+        return _whole(look)
     clips = np.unique(np.concatenate([tail.clips() for tail in tails]))[1:]  # the smallest may be 0
-    lost, unit = tails[0].beyond(clips, power) + tails[1].beyond(clips, power), clips[-1] ** power
-    k = int(np.argmin((noise * (clips**power / unit)) ** 2 + FEAR * (lost / unit) ** 2))
-    sure, feared = (
-        float(sum(tail.beyond(clips[[k]], power)[0] for tail in look.tails(fade, fade))) for fade in (FASTER, FEARED)
+    lost, unit = tails[0].beyond(clips, 2) + tails[1].beyond(clips, 2), clips[-1] ** 2
+    k = int(np.argmin((noise * (clips**2 / unit)) ** 2 + FEAR * (lost / unit) ** 2))
+    sure, most = (
+        float(sum(tail.beyond(clips[[k]], 2)[0] for tail in pair))
+        for pair in (look.tails(FASTER, FASTER), look.lasting())
     )
-    return np.array([[look.centre], [clips[k]], [sure], [max(sure, feared - sure)]])
+    return np.array([look.centre, clips[k], sure, sure, max(most - sure, 0.0)])
 
 
 def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, shape: Any, weight: float, power: int) -> Clip:
@@ -94,24 +104,35 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, shape: A
     left = 1.0 - found.share - spent
     noise = spending.scale(shape, left) / weight
     # Of a mean, rows that are too long may all point the same way; of squares, they are shared out evenly.
-    radius, lost = clip_norms(look, noise, power, math.sqrt(d) if power == 1 else d)
+    radius, lost, most = clip_norms(look, noise, power, math.sqrt(d) if power == 1 else d)
     ends, even = spreads * radius, spreads**power * lost
+
+    def beyond(tails: list[tuple[Tail, Tail]]) -> Array:
+        pairs = zip(tails, ends, strict=True)
+        return np.array([[t.beyond(np.array([e]), power)[0] for t in pair] for pair, e in pairs])
+
     tails = [look.tails(FADE if power == 1 else FASTER) for look in found.looks]
-    sides = np.array([[t.beyond(np.array([e]), power)[0] for t in pair] for pair, e in zip(tails, ends, strict=True)])
+    sides = beyond(tails)
     unseen = np.hypot(np.hypot(*sides.T), even)
     if power == 2:
-        return Clip(middles, ends, even, unseen, left)
+        # At most what lasts in a column by itself, within an even part of what lasts in norms and all of it.
+        alone, part = beyond([look.lasting() for look in found.looks]).sum(axis=1), spreads**2 * most
+        return Clip(middles, ends, even, unseen, np.maximum(np.clip(alone, part, d * part) - even, 0.0), left)
     # What means lose is corrected where rows are seen beyond the clip and it matters beside the noise; else guesses are noise.
     seen = np.array([[t.edges[t.seen] > e for t in pair] for pair, e in zip(tails, ends, strict=True)])
     guess, noises = (sides * seen * found.clear) @ [-1.0, 1.0], noise * ends
-    return Clip(middles, ends, guess * guess**2 / (guess**2 + (0.5 * noises) ** 2), unseen, left)
+    return Clip(middles, ends, guess * guess**2 / (guess**2 + (0.5 * noises) ** 2), unseen, np.zeros(d), left)
 
 
-def clip_norms(look: Look, noise: float, power: int, parts: float) -> tuple[float, float]:
-    """The radius of least risk to each of ``parts`` equal parts of |x|^``power``, and what it takes from each, as guessed."""
+def clip_norms(look: Look, noise: float, power: int, parts: float) -> tuple[float, float, float]:
+    """The radius of least risk to each of ``parts`` equal parts of |x|^``power``.
+
+    Also what it takes from each: as guessed, and at most.
+    """
     tail, sure = (look.tails(fade)[1] for fade in (FADE, FADE if power == 1 else FASTER))
     clips = tail.clips()
     lost = tail.beyond(clips, power, look.centre) / parts
     fear = FEAR if power == 2 else 0.5 * FEAR  # long rows seldom all point the same way
     k = int(np.argmin((noise * (look.centre + clips) ** power) ** 2 + fear * lost**2))
-    return look.centre + float(clips[k]), float(sure.beyond(clips[[k]], power, look.centre)[0]) / parts
+    guess, most = (float(t.beyond(clips[[k]], power, look.centre)[0]) / parts for t in (sure, look.lasting()[1]))
+    return look.centre + float(clips[k]), guess, most

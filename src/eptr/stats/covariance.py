@@ -23,6 +23,7 @@ from .estimate import Estimate
 from .locate import locate, locate_norms
 from .mean import Asked, ask_columns, pooled
 from .question import Question, Shared, column_names
+from .spread import largest_variances
 
 __all__ = ["Products", "correlation", "covariance"]
 
@@ -60,9 +61,15 @@ def covariance(
         **shared,
     )
     asked = ask_columns(question, x, bounds)
-    found = _covariances(asked)
-    names = column_names(asked.rows)
-    return question.answer(asked.spending, found.value, *found.errors(), (names, names), noise_scale=found.noise)
+    found, most = _covariances(asked), np.sqrt(largest_variances(asked.bounds))
+    (sampling, privacy), names = found.errors(), column_names(asked.rows)
+    within = np.minimum(most / np.sqrt(np.diag(found.value)), 1.0)  # which leaves the matrix positive semidefinite
+    value, reach = found.value * np.outer(within, within), question.normal_quantile * np.hypot(sampling, privacy)
+    least = np.where(np.eye(len(names)), 0.0, -np.outer(most, most))
+    low, high = (np.clip(value + sign * reach, least, np.outer(most, most)) for sign in (-1.0, 1.0))
+    return question.answer(
+        asked.spending, value, sampling, privacy, (names, names), noise_scale=found.noise, low=low, high=high
+    )
 
 
 @described
@@ -193,7 +200,7 @@ def _covariances(asked: Asked) -> _Covariances:
     left = 1.0 - found.share - ROUGH - spent
     noise = spending.scale(Products(1.0, d, 0.0, drop), left)
     # Each of d variances bears its part of what is lost; noise is in d (d + 1)/2 numbers.
-    radius, lost = clip_norms(look, noise * math.sqrt(0.5 * (d + 1)), 2, d)
+    radius, lost, most = clip_norms(look, noise * math.sqrt(0.5 * (d + 1)), 2, d)
     last = _products(rows, whitened, radius, drop, spending, left)
     matrix = (radius**2 * last.centred() + np.eye(d) * lost / last.n) * (last.n / max(last.n - 1.0, 1.0))
     values, vectors = np.linalg.eigh(matrix)
@@ -204,7 +211,8 @@ def _covariances(asked: Asked) -> _Covariances:
     fourth, blur = radius**4 * last.fourth / normal, radius**4 * last.noise / FOURTH / normal
     excess = np.maximum(pooled(fourth.reshape(1, -1), blur.reshape(1, -1)).reshape(d, d), 0.5)
     sampling = np.sqrt((excess * (1.0 + 2.0 * np.eye(d)) - np.eye(d)) / last.n)
-    privacy = np.hypot(radius**2 * last.noise * np.where(np.eye(d), 1.0, math.sqrt(0.5)), np.eye(d) * lost / last.n)
+    unseen = max(lost, 0.5 * (most - lost)) / last.n  # what may be there at most counts as two standard errors
+    privacy = np.hypot(radius**2 * last.noise * np.where(np.eye(d), 1.0, math.sqrt(0.5)), np.eye(d) * unseen)
     whole_way = back @ ((vectors * np.sqrt(values)) @ vectors.T)
     scale = float(np.max(_errors(back, radius**2 * last.noise * np.eye(d))))
     return _Covariances(matrix, back, privacy, whole_way, sampling, scale)

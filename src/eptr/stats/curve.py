@@ -49,10 +49,9 @@ def roc_auc(asked: Scored) -> Estimate:
     """
     told, weights = asked.told, mean_weights(asked.spending.unit.relation, counted=True)
     counts, sd = _curve(asked, expit(LOG_ODDS[1:-1]), GUESS)
-    sizes = np.maximum(counts.sum(axis=1), sd * math.sqrt(counts.shape[1]))
-    guess = np.array(
-        [consistent(c, round(size), exactly=True) / round(size) for c, size in zip(counts, sizes, strict=True)]
-    )
+    cells = len(LOG_ODDS) - 1
+    sizes = np.maximum(counts.sum(axis=1), sd * math.sqrt(cells)).round()
+    guess = np.array([consistent(c, int(size), exactly=True) / size for c, size in zip(counts, sizes, strict=True)])
     negative, positive = (np.append(0.0, np.cumsum(g)) for g in guess)
 
     def placement(x: Array, y: Array) -> Array:
@@ -62,15 +61,26 @@ def roc_auc(asked: Scored) -> Estimate:
 
     half, share = np.array([0.5]), 1.0 - GUESS
     found = moments(Losses(asked.rows, placement), 2, half, half, UNIT, weights, asked.spending, share)
-    area = float(guess[1] @ (negative[1:] - 0.5 * guess[0]))
+    (_, below), (area, above) = _placed(guess[0], positive), _placed(guess[1], negative)
     value = min(max(1.0 + 0.5 * float(found.powers[1].sum()) - area, 0.0), 1.0)
-    spread = pooled(found.powers[2] - found.powers[1] ** 2, found.noise[2]) / found.counts
-    both = sd**2 * counts.shape[1] / math.sqrt(2.0) / float(np.prod(sizes))  # of the product of the guesses' errors
-    sampling, noise = 0.5 * math.sqrt(float(spread.sum())), 0.5 * float(np.linalg.norm(found.noise[1]))
-    reach = asked.question.normal_quantile * math.hypot(sampling, noise, both)
+    spread = pooled(found.powers[2] - found.powers[1] ** 2, found.noise[2])
+    # What is left out: noise in both guesses, and how rows lie in cells that they share, if that is not as it was guessed.
+    uneven = float(np.max(np.abs(1.0 - 0.5 * np.sqrt(spread[:, 0] / np.maximum([below, above], 1e-9)))))
+    product, shared = sd**2 * cells / math.sqrt(2.0) / float(np.prod(sizes)), float(guess[0] @ guess[1])
+    sampling = 0.5 * math.sqrt(float((spread / found.counts).sum()))
+    noise = 0.5 * float(np.linalg.norm(found.noise[1]))
+    privacy = math.hypot(noise, product, 0.5 * shared**2 * uneven)
+    reach = asked.question.normal_quantile * math.hypot(sampling, privacy)
     few = np.any(found.noise[1] >= 0.5 * weights.count)  # of a class, so that nothing is known of it: moments.py
     low, high = (0.0, 1.0) if few else (max(value - reach, 0.0), min(value + reach, 1.0))
-    return asked.single(value, sampling, math.hypot(noise, both), noise, low=low, high=high)
+    return asked.single(value, sampling, privacy, noise, low=low, high=high)
+
+
+def _placed(guess: Array, among: Array) -> tuple[float, float]:
+    """Mean and variance of the places of rows, even in their cells, in a distribution that is known at the ends of cells."""
+    low, high = among[:-1], among[1:]
+    mean = float(guess @ (low + high)) / 2.0
+    return mean, float(guess @ (low * low + low * high + high * high)) / 3.0 - mean**2
 
 
 def calibration(asked: Scored) -> Estimate:

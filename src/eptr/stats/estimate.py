@@ -90,7 +90,7 @@ class Estimate:
     def facts(self) -> Facts:
         """What a reader may rely on: the facts of the Release, and how wide the intervals are."""
         widths = np.ravel(np.asarray(self.high) - np.asarray(self.low))
-        known = widths[np.isfinite(widths)]
+        known = widths[np.isfinite(widths) & (widths > 0.0)]  # what is known beforehand has none: correlations of 1
         if math.isnan(self.level) or not known.size:
             return self.release.facts()
         return replace(self.release.facts(), level=self.level, widths=(float(known.min()), float(known.max())))

@@ -28,8 +28,14 @@ RUN = 1.5
 # Beyond the last cell that stands out, each count is this times less of the one before than that was of its own, or less if
 # that is seen, down to a limit: values that are counts have gaps.
 FADE, FASTEST = 0.55, 0.2
+# Where tails are feared that do not fade, as those of powers of x, each count is nearly as large a part of the one before.
+LASTING = 0.95
 # The mean of what lies beyond the inner end of a cell, as a share of its width: tails fall.
 WITHIN = 0.37
+
+
+# Numbers at a time, so that what is computed of them stays near the processor.
+_IN_CACHE = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +77,7 @@ class Tail:
 
 def fading(counts: Array, sd: float, edges: Array, fade: float, fastest: float) -> Tail:
     """The counts of one side, outward, with what cannot be told from noise replaced by a tail that fades."""
-    seen = standing = 0
-    for k, count in enumerate(counts):
-        if count > ALONE * sd or (count > NEXT * sd and seen == k):
-            seen, standing = k + 1, standing + 1
+    seen, standing = _standing(counts, sd)
     found = np.maximum(counts, 0.0)
     ratios = found[1:seen] / np.maximum(found[: max(seen - 1, 0)], sd)
     ratio = min(max(float(ratios[-1]), 0.01), 0.9) if seen > 1 else 0.3 * seen
@@ -86,6 +89,26 @@ def fading(counts: Array, sd: float, edges: Array, fade: float, fastest: float) 
         trust = guess**2 / (guess**2 + sd**2)
         found[k] = max(guess + trust * (counts[k] - guess), 0.0)
     return Tail(edges, found, seen, standing)
+
+
+def lasting(counts: Array, sd: float, edges: Array) -> Tail:
+    """The same with the most that may be there: a tail that goes on as it was last seen, as far as noise allows."""
+    seen, standing = _standing(counts, sd)
+    found = np.maximum(counts, 0.0)
+    ratio = min(float(found[seen - 1] / max(found[seen - 2], sd)), 1.0) if seen > 1 else 1.0
+    for k in range(max(seen, 1), len(counts)):
+        found[k] = min(LASTING * ratio * found[k - 1], found[k] + sd)
+        ratio = float(found[k] / max(found[k - 1], 1e-9))
+    return Tail(edges, found, seen, standing)
+
+
+def _standing(counts: Array, sd: float) -> tuple[int, int]:
+    """Cells up to the last that stands out, and how many do."""
+    seen = standing = 0
+    for k, count in enumerate(counts):
+        if count > ALONE * sd or (count > NEXT * sd and seen == k):
+            seen, standing = k + 1, standing + 1
+    return seen, standing
 
 
 def _run(gains: Array) -> tuple[int, int]:
@@ -140,9 +163,18 @@ class Look:
 
     def tails(self, fade: float = FADE, fastest: float = FASTEST) -> tuple[Tail, Tail]:
         """Below the centre and above it."""
+        (one, below), (two, above) = self._sides()
+        return fading(one, self.sd, below, fade, fastest), fading(two, self.sd, above, fade, fastest)
+
+    def lasting(self) -> tuple[Tail, Tail]:
+        """The same, with the most that may be there."""
+        (one, below), (two, above) = self._sides()
+        return lasting(one, self.sd, below), lasting(two, self.sd, above)
+
+    def _sides(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """Counts and edges outward."""
         half, edges = len(self.counts) // 2, np.abs(self.edges() - self.centre)
-        below = fading(self.counts[:half][::-1], self.sd, edges[: half + 1][::-1], fade, fastest)
-        return below, fading(self.counts[half:], self.sd, edges[half:], fade, fastest)
+        return (self.counts[:half][::-1], edges[: half + 1][::-1]), (self.counts[half:], edges[half:])
 
 
 def column_cells(columns: int) -> Shape:
@@ -173,20 +205,23 @@ def _look(
     d, scale = len(centres), 1.0 / units
     span = max(float(np.max((bounds[:, 1] - centres) * scale)), float(np.max((centres - bounds[:, 0]) * scale)), 2.0)
     side = math.ceil(math.log2(span + 1.0))
-    offsets = side + 2 * side * np.arange(d)
+    offsets, piece = side + 2 * side * np.arange(d), max(1, _IN_CACHE // rows.n_features)
 
     def leading(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
-        z = statistic(x if keep is None else x[keep]) - centres
-        z *= scale
-        z += np.copysign(1.0, z)
-        bits = z.view(np.int64)
-        cells = np.right_shift(bits, 52)
-        cells &= 2047
-        cells -= 1023  # the exponent: 0 next to the centre
-        np.minimum(cells, side - 1, out=cells)
-        cells ^= np.right_shift(bits, 63)  # below the centre k becomes -1 - k
-        cells += offsets
-        return (np.bincount(cells.ravel(), minlength=2 * side * d).reshape(d, 2 * side).astype(float),)
+        x, counts = x if keep is None else x[keep], np.zeros(2 * side * d, dtype=np.int64)
+        for start in range(0, len(x), piece):
+            z = statistic(x[start : start + piece]) - centres
+            z *= scale
+            z += np.copysign(1.0, z)
+            bits = z.view(np.int64)
+            cells = np.right_shift(bits, 52)
+            cells &= 2047
+            cells -= 1023  # the exponent: 0 next to the centre
+            np.minimum(cells, side - 1, out=cells)
+            cells ^= np.right_shift(bits, 63)  # below the centre k becomes -1 - k
+            cells += offsets
+            counts += np.bincount(cells.ravel(), minlength=2 * side * d)
+        return (counts.reshape(d, 2 * side).astype(float),)
 
     (counts,) = rows.sum(on_host(leading))
     cells = column_cells(d)

@@ -166,6 +166,8 @@ def as_table(x: Any) -> Any:
     shape = (len(x),) if isinstance(x, (list, tuple)) else getattr(x, "shape", None)
     if isinstance(shape, tuple) and shape and isinstance(shape[0], int) and shape[0] == 0:
         raise InputError("x has no rows; a statistic needs at least one.")
+    if isinstance(shape, tuple) and len(shape) > 2:
+        raise InputError(f"x must be a column or a table of columns, got {len(shape)} axes.")
     if not is_column(x):
         return x
     if hasattr(x, "to_frame"):
@@ -212,6 +214,12 @@ def level_codes(levels: Any, by: Any) -> tuple[tuple[Any, ...], Any]:
     if isinstance(levels, str) or not hasattr(levels, "__iter__"):
         raise InputError("levels must be a list of labels, such as ['F', 'M'].")
     listed = tuple(levels)
-    found = Task("labels", listed).label_set(list)
+    try:
+        found = Task("labels", listed).label_set(list)
+    except InputError as error:
+        raise InputError(str(error).replace("classes", "levels", 1)) from None
     assert found is not None
-    return listed, Labels(found).codes(list(listed))
+    codes = Labels(found).codes(list(listed))
+    if len(set(codes.tolist())) < len(listed):
+        raise InputError("levels must list every label once.")
+    return listed, codes

@@ -8,15 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..docstrings import described
-from ..privacy.spending import Portion
-from ..rows.engine import Rows
 from .clip import clip_columns
 from .estimate import Estimate
-from .mean import ask_columns, pooled
+from .mean import Asked, ask_columns, pooled
 from .moments import Weights, moments
 from .question import Question, Shared
 
-__all__ = ["std", "variance", "variances"]
+__all__ = ["largest_variances", "std", "variance"]
 
 Array = NDArray[np.float64]
 # Squares lead; means only say where the middle is, third and fourth powers how uncertain squares are. proof: spread
@@ -46,11 +44,8 @@ def variance(
         **shared,
     )
     asked = ask_columns(question, x, bounds, by, levels)
-    value, sampling, privacy, noise = variances(
-        asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted
-    )
-    reach = question.normal_quantile * np.hypot(sampling, privacy)
-    return asked.answer(value, sampling, privacy, noise, low=np.maximum(value - reach, 0.0), high=value + reach)
+    value, sampling, privacy, low, high, noise = _variances(asked)
+    return asked.answer(value, sampling, privacy, noise, low=low, high=high)
 
 
 @described
@@ -76,24 +71,24 @@ def std(
         **shared,
     )
     asked = ask_columns(question, x, bounds, by, levels)
-    value, sampling, privacy, noise = variances(
-        asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted
-    )
-    reach, root = question.normal_quantile * np.hypot(sampling, privacy), np.sqrt(value)
-    low, high = np.sqrt(np.maximum(value - reach, 0.0)), np.sqrt(value + reach)
-    steep = 2.0 * np.maximum(
-        root, 0.5 * high
-    )  # of the square, where it is far enough from 0 for its slope to mean much
+    value, sampling, privacy, low, high, noise = _variances(asked)
+    low, root, high = (np.sqrt(v) for v in (low, value, high))
+    # Of the square, where it is far enough from 0 for its slope to mean much.
+    steep = 2.0 * np.maximum(root, 0.5 * high)
     return asked.answer(root, sampling / steep, privacy / steep, noise, low=low, high=high)
 
 
-def variances(
-    rows: Rows, bounds: Array, spending: Portion, groups: int = 1, *, counted: bool
-) -> tuple[Array, Array, Array, float]:
-    """Values by group and column, their errors from sampling and from privacy, and the noise of a sum of squares."""
+def largest_variances(bounds: Array) -> Array:
+    """Of columns within bounds, divided by n - 1: two rows, one at each end."""
+    return np.asarray(0.5 * (bounds[:, 1] - bounds[:, 0]) ** 2)
+
+
+def _variances(asked: Asked) -> tuple[Array, Array, Array, Array, Array, float]:
+    """Values by group and column, their errors from sampling and from privacy, intervals, and the noise of a sum of squares."""
+    rows, bounds, spending, counted = asked.rows, asked.bounds, asked.spending, asked.counted
     weights = _COUNTED if counted else _ALL_COUNT
     clip = clip_columns(rows, bounds, spending, weights, power=2)
-    found = moments(rows, groups, clip.centre, clip.scale, bounds, weights, spending, clip.share)
+    found = moments(rows, asked.groups, clip.centre, clip.scale, bounds, weights, spending, clip.share)
     mean, square, third, fourth = (found.powers[p] for p in (1, 2, 3, 4))
     away = np.maximum(mean**2 - found.noise[1] ** 2, 0.0)  # a square of something noisy is too large by its variance
     unit = clip.scale**2
@@ -101,5 +96,9 @@ def variances(
     fourth = fourth - 4.0 * mean * third + 6.0 * mean**2 * square - 3.0 * mean**4  # around the mean
     sampling = unit * np.sqrt(pooled(fourth - (square - away) ** 2, found.noise[4]) / found.counts)
     noise = np.hypot(found.noise[2], 2.0 * np.sqrt(away) * found.noise[1])
-    privacy = np.hypot(unit * noise, clip.unseen / rows.n)
-    return np.maximum(value, 0.0), sampling, privacy, float(np.max(unit * found.noise[2]))
+    privacy, above = np.hypot(unit * noise, clip.unseen / rows.n), clip.above / rows.n
+    reach, most = asked.question.normal_quantile * np.hypot(sampling, privacy), largest_variances(bounds)
+    value = np.clip(value, 0.0, most)
+    low, high = np.maximum(value - reach, 0.0), np.minimum(value + np.hypot(reach, above), most)
+    privacy = np.hypot(privacy, 0.5 * above)  # what may be there at most counts as two standard errors
+    return value, sampling, privacy, low, high, float(np.max(unit * found.noise[2]))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -19,17 +20,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codebook import Category, Codebook
+from ..codebook import Category, Codebook, Date, Flag
+from ..codebook.kinds import day_of
 from ..errors import InputError
 from ..rows.ingest import label
 from .interval import Interval
 
-__all__ = ["FUNCTIONS", "Expression", "parse", "unquote"]
+__all__ = ["FUNCTIONS", "Expression", "parse", "short", "syntax", "unquote"]
 
 Array = NDArray[np.float64]
 MOST_TEXT = 2_000
-_QUOTED = re.compile(r"`([^`]*)`")
 _CARET = re.compile(r"""("[^"]*"|'[^']*')|\^""")  # R's power, outside of levels
+# Texts as they are, names in backticks, and other names.
+_NAMES = re.compile(r"""'[^']*'|"[^"]*"|`([^`]*)`|([^\W\d]\w*)""")
 _COMPARE = {
     ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater, ast.GtE: np.greater_equal, ast.Eq: np.equal,
     ast.NotEq: np.not_equal,
@@ -65,8 +68,19 @@ class Expression:
 
 
 def unquote(text: str, names: dict[str, str]) -> str:
-    """The text with every name in backticks replaced by an identifier, which ``names`` then knows."""
-    return _QUOTED.sub(lambda found: names.setdefault(found[1], f"_quoted{len(names)}_"), text)
+    """The text with every name in backticks replaced by an identifier, which ``names`` then knows.
+
+    So are names that Python would read as others, "ﬁ" as "fi", and those that look like our identifiers.
+    """
+
+    def alias(found: re.Match[str]) -> str:
+        name = found[1] if found[1] is not None else found[2]
+        odd = name is not None and (unicodedata.normalize("NFKC", name) != name or name.startswith("_quoted"))
+        if found[1] is None and not odd:
+            return found[0]
+        return names.setdefault(name, f"_quoted{len(names)}_")
+
+    return _NAMES.sub(alias, text)
 
 
 def parse(text: str, book: Codebook) -> Expression:
@@ -83,7 +97,9 @@ def syntax(text: str) -> ast.expr:
     try:
         return ast.parse(_CARET.sub(lambda found: found[1] or "**", text.strip()), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise InputError(f"{_short(text)} is not an expression; check parentheses and operators.") from None
+        raise InputError(
+            f"{short(text)} is not an expression; check parentheses and operators, and put odd names into `backticks`."
+        ) from None
 
 
 class _Reader:
@@ -99,24 +115,21 @@ class _Reader:
             raise InputError("the formula is nested too deeply; write it with fewer parentheses.") from None
         used = tuple(self.columns)
         if not used:
-            raise InputError(f"{_short(text)} holds no column.")
+            raise InputError(f"{short(text)} holds no column.")
         if isinstance(tree, ast.Name):
             (name,) = used
             return Expression(name, used, range_, False, lambda read: read[name], plain=True)
         return Expression(text, used, range_, truth, evaluate)
 
     def _any(self, node: ast.expr) -> tuple[Interval, Callable[[Any], Any], bool]:
-        if isinstance(node, (ast.Compare, ast.BoolOp)) or (
-            isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-        ):
-            evaluate = self._truth(node)
-            return Interval(0.0, 1.0), evaluate, True
-        return *self._number(node), False
+        return *self._number(node), _is_truth(node)
 
     def _number(self, node: ast.expr) -> tuple[Interval, Callable[[Any], Any]]:
         if isinstance(node, ast.Constant):
             value = _constant(node)
             return Interval.point(value), lambda read: value
+        if _is_truth(node):
+            return Interval(0.0, 1.0), self._truth(node)
         if isinstance(node, ast.Name):
             return self._column(node.id)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
@@ -173,6 +186,8 @@ class _Reader:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             inner = self._truth(node.operand)
             return lambda read: 1.0 - inner(read)
+        if isinstance(node, ast.Name) and isinstance(self.book.columns.get(self._called(node)), Flag):
+            return self._column(node.id)[1]
         if not isinstance(node, ast.Compare):
             raise InputError("a condition compares columns, such as age >= 65 or sex == 'F', joined by and, or, not.")
         sides = [node.left, *node.comparators]
@@ -189,7 +204,7 @@ class _Reader:
                 "a condition may use < <= > >= == != between numbers, and == != in between a column and levels."
             )
         compare = _COMPARE[type(op)]
-        (_, one), (_, two) = self._number(left), self._number(right)
+        (_, one), (_, two) = self._number(self._day(left, right)), self._number(self._day(right, left))
 
         def compared(read: Any) -> Any:
             a, b = one(read), two(read)
@@ -197,9 +212,19 @@ class _Reader:
 
         return compared
 
+    def _called(self, node: ast.expr) -> str:
+        return self.aliases.get(node.id, node.id) if isinstance(node, ast.Name) else ""
+
+    def _day(self, node: ast.expr, other: ast.expr) -> ast.expr:
+        """A day in quotation marks beside a column of dates, as its number."""
+        if isinstance(node, ast.Constant) and isinstance(self.book.columns.get(self._called(other)), Date):
+            day = day_of(node.value)
+            return ast.Constant(day) if math.isfinite(day) else node
+        return node
+
     def _of_levels(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Callable[[Any], Any] | None:
         """A column of categories and levels of it."""
-        name = self.aliases.get(left.id, left.id) if isinstance(left, ast.Name) else ""
+        name = self._called(left)
         kind = self.book.columns.get(name)
         if not isinstance(kind, Category):
             return None
@@ -252,14 +277,32 @@ def _constant(node: ast.Constant) -> float:
     return value
 
 
+def _is_truth(node: ast.AST) -> bool:
+    """A condition; 1 and 0 among numbers."""
+    return isinstance(node, (ast.Compare, ast.BoolOp)) or (
+        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    )
+
+
 def _named(node: ast.AST) -> str:
     if isinstance(node, ast.Call):
-        return f"{_short(ast.unparse(node.func))}()"
-    words = {"Attribute": "dots in names (write `a.b` in backticks)", "Subscript": "brackets", "Lambda": "lambda"}
+        return f"{short(ast.unparse(node.func))}()"
+    if isinstance(node, (ast.BinOp, ast.UnaryOp)):
+        return _OTHERS.get(type(node.op), type(node.op).__name__)
+    words = {
+        "Attribute": "dots in names (write `a.b` in backticks)", "Subscript": "brackets", "Lambda": "lambda",
+        "ListComp": "loops", "GeneratorExp": "loops", "IfExp": "if", "JoinedStr": "texts", "List": "lists", "Tuple": "lists",
+    }  # fmt: skip
     return words.get(type(node).__name__, type(node).__name__)
 
 
-def _short(text: str) -> str:
+_OTHERS: dict[type[ast.AST], str] = {
+    ast.FloorDiv: "//", ast.Mod: "%", ast.MatMult: "@", ast.BitAnd: "& (write and)", ast.BitOr: "| (write or)",
+    ast.LShift: "<<", ast.RShift: ">>", ast.Invert: "~ (write not)",
+}  # fmt: skip
+
+
+def short(text: str) -> str:
     """A part of a formula, which is public, without flooding the message."""
     text = " ".join(text.split())
     return repr(text if len(text) <= 40 else f"{text[:37]}...")

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import norm
 
 from ..errors import InputError, positive, probability
@@ -67,13 +69,18 @@ def forecast(
     shares = {j: 1.0 / _sizes(column) for j, column in enumerate(model.x) if _sizes(column) > 1}
     reach = 2.0 * float(norm.isf((1.0 - probability("level", level)) / 2.0))
 
-    def widths(epsilon: float) -> dict[str, float]:
+    wider = np.array([*map(_against_reference, model.x), *([1.0] if model.settings["fit_intercept"] else [])])
+
+    def errors(epsilon: float) -> NDArray[np.float64]:
         planned = model.make(epsilon=epsilon, delta=journal.total.delta, **settings)
-        errors = planned.plan(n, len(model.x), shares=shares).standard_errors
-        return {
-            name: reach * error * math.sqrt(settings["rows_per_person"])
-            for name, error in zip(names, errors, strict=True)
-        }
+        return np.asarray(wider * planned.plan(n, len(model.x), shares=shares).standard_errors)
+
+    more = settings["rows_per_person"] - 1  # rows of a person that may depend on another one: people.md, intervals
+    sampling = errors(_MOST) if more else np.zeros(len(names))
+
+    def widths(epsilon: float) -> dict[str, float]:
+        found = reach * np.sqrt(errors(epsilon) ** 2 + more * sampling**2)
+        return dict(zip(names, found.tolist(), strict=True))
 
     epsilon = journal.epsilon(share)
     found = Forecast(widths(epsilon), share, epsilon, level)
@@ -97,6 +104,12 @@ def forecast(
             low, high = (low, middle) if enough(math.exp(middle)) else (middle, high)
         buys = math.exp(high)
     return Forecast(found.widths, share, epsilon, level, True, buys)
+
+
+def _against_reference(column: Column) -> float:
+    """Simulated levels come and go by themselves; of L equal ones that exclude each other, one differs from the first by more."""
+    sizes = [len(f.names) for f, _ in column.parts if isinstance(f, Levels)]
+    return math.sqrt(2.0 - 2.0 / sizes[0]) if len(sizes) == len(column.parts) == 1 else 1.0
 
 
 def _sizes(column: Column) -> int:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..codebook import Category, Codebook
 from ..errors import InputError
 from ..estimators.ranges import one_range
-from .expression import FUNCTIONS, MOST_TEXT, Expression, parse, syntax, unquote
+from .expression import FUNCTIONS, MOST_TEXT, Expression, parse, short, syntax, unquote
 from .terms import Column, Design, Factor, Levels, legendre, levels_of
 
 __all__ = ["Formula", "design", "outcome_of", "read_formula"]
@@ -63,7 +63,10 @@ def read_formula(text: Any, book: Codebook, *, smooth: bool = False) -> Formula:
     if not outcome or not right:
         raise InputError("formula must have an outcome before the ~ and terms after it, such as 'wage ~ age + sex'.")
     reader = _Right(book, outcome, smooth)
-    return Formula(outcome, reader.read(right), tuple(reader.factors.values()), tuple(reader.smooths))
+    terms = reader.read(right)
+    if outcome_of(outcome, book).text in {*reader.factors, *(name for smooths in reader.smooths for name in smooths)}:
+        raise InputError(f"the outcome {short(outcome)} is also a term of the right side: it would explain itself.")
+    return Formula(outcome, terms, tuple(reader.factors.values()), tuple(reader.smooths))
 
 
 def outcome_of(text: str, book: Codebook) -> Factor:

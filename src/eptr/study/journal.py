@@ -31,19 +31,22 @@ _KEPT_BACK = 1.0 - 1e-15
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Call:
     """One run of an analysis: an account to charge, as mechanisms see it."""
 
     ledger: Ledger
-    name: str  # the key of the analysis and the number of the run
+    name: str  # the key of the analysis, a colon, and the number of the entry that began the run
     text: str
+    recorded: bool = True  # whether anybody else can look the charge up
 
     def charge(self, cost: Cost, *, private: bool, what: str = "") -> Entry:
-        return self.ledger.charge(cost, private=private, what=self.text, call=self.name)
+        entry = self.ledger.charge(cost, private=private, what=self.text, call=self.name)
+        self.name = entry.content["call"]
+        return entry
 
-    def receipt(self, entry: Entry) -> Receipt:
-        return self.ledger.receipt(entry)
+    def receipt(self, entry: Entry) -> Receipt | None:
+        return self.ledger.receipt(entry) if self.recorded else None
 
     def check(self, cost: Cost, *, private: bool) -> None:
         self.ledger.check(cost, private=private, call=self.name)
@@ -65,25 +68,26 @@ class Journal:
     """The account of one study."""
 
     def __init__(self, ledger: Ledger) -> None:
-        self.ledger, self.total = ledger, ledger.total()
+        self.ledger, self.total, self.recorded = ledger, ledger.total(), True
         opening = ledger.history()[0]
         self.simulation = bool(opening.content["simulation"])
         if "study" not in opening.content:
             raise InputError(
                 f"{ledger.dataset!r} was not opened by a study; name another dataset, and it is created: '...#people'."
             )
-        self.settings: dict[str, Any] = opening.content["study"]
+        self.settings: dict[str, Any] = {k: v for k, v in opening.content["study"].items() if k != "source"}
+        self.source: str = opening.content["study"].get("source", "")
         # What Gaussian releases may add up to, nothing being reserved for others: accounting/filter.md.
         self.mu = Spent().remaining(self.total, opening.content["mixing"]).mu * _KEPT_BACK
 
-    @staticmethod
-    def known_total(ledger: str) -> Budget | None:
-        """The budget of an account that exists."""
+    @classmethod
+    def known(cls, ledger: str) -> Journal | None:
+        """That of an account that exists."""
         account = Ledger(ledger)
-        return account.total() if account.dataset and _exists(account) else None
+        return cls(account) if account.dataset and _exists(account) else None
 
     @classmethod
-    def open(cls, ledger: Any, total: Budget, settings: dict[str, Any], neighbours: str, *, seeded: bool) -> Journal:
+    def open(cls, ledger: Any, total: Budget, settings: dict[str, Any], source: str, *, seeded: bool) -> Journal:
         """A new account, or the one that this study opened before; without a ledger one that lasts as long as the process."""
         folder = None
         if ledger is None:
@@ -93,24 +97,45 @@ class Journal:
         if not account.dataset:
             raise InputError(f"ledger must name the study: {account.url + '#people'!r}, for example.")
         if not _exists(account):
-            account.create(
-                account.dataset, total.epsilon, total.delta, mixing=0.0, checks=0, neighbours=neighbours,
-                rows_per_person=settings["rows_each"], study=settings, simulation=folder is not None and seeded,
-            )  # fmt: skip
+            try:
+                account.create(
+                    account.dataset, total.epsilon, total.delta, mixing=0.0, checks=0, neighbours=settings["neighbours"],
+                    rows_per_person=settings["rows_each"], study=settings | {"source": source},
+                    simulation=folder is not None and seeded,
+                )  # fmt: skip
+            except InputError:
+                if not _exists(account):  # if it does, another process was faster
+                    raise
         found = cls(account)
         if folder is not None:
+            found.recorded = False
             weakref.finalize(found, shutil.rmtree, folder, True)
         if found.total != total:
             raise InputError(
-                f"{account.dataset!r} was opened with {found.total}, and that is fixed for good; pass the same epsilon and delta."
+                f"{account.dataset!r} was opened with ({found.total.epsilon:g}, {found.total.delta:g}), and that is fixed for "
+                "good; pass the same epsilon and delta."
             )
         if found.settings != settings:
             differ = [key for key in settings if settings[key] != found.settings.get(key)]
+            if differ == ["rows"]:
+                raise InputError(
+                    f"{account.dataset!r} was opened with data of {found.settings['rows']:,} rows, and these have "
+                    f"{settings['rows']:,}: a total and its results belong to the data they began with; name another dataset."
+                )
             raise InputError(
                 f"{account.dataset!r} was opened with another {' and '.join(differ)}; go on with eptr.Study.open(ledger, data), "
                 "or name another dataset."
             )
         return found
+
+    def elsewhere(self, source: str) -> list[str]:
+        """What is to be said if the data have another name than those the study was opened with."""
+        if source == self.source or "data" in (source, self.source):
+            return []
+        return [
+            f"{self.ledger.dataset!r} was opened with {self.source} and goes on with {source}: results that were delivered are "
+            "returned as they are, whatever these rows hold; if they are other people's, name another dataset."
+        ]
 
     @property
     def left(self) -> float:
@@ -151,8 +176,8 @@ class Journal:
         return columns * bounded_range_epsilon(self.mu * math.sqrt(share / columns) * _KEPT_BACK)
 
     def call(self, key: str, text: str) -> Call:
-        """The next run of an analysis."""
-        return Call(self.ledger, f"{key}:{len(self._runs(key))}", text)
+        """The next run of an analysis; the ledger numbers it, whoever else is at work."""
+        return Call(self.ledger, f"{key}:", text, self.recorded)
 
     def _runs(self, key: str) -> dict[str, Entry | None]:
         """Every run of an analysis that was charged, and its result."""

@@ -15,7 +15,7 @@ from .interval import Interval
 from .layout import Labelled
 from .terms import Column, Levels, levels_of
 
-__all__ = ["METHODS", "Model", "model"]
+__all__ = ["METHODS", "Model", "is_flag", "model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def _logit(text: Any, book: Codebook) -> Model:
         kind = book[found.column]
         named = kind.levels if isinstance(kind, Category) and len(kind.levels) == len(kind.shown) else found.names
         y = Labelled.of(found, names=named)
-    elif found.truth or _is_flag(found, book):
+    elif found.truth or is_flag(found, book):
         y = Labelled.of(Levels(found.text, found.text, ("0", "1"), (0, 1), whole=True, of=found), names=(0, 1))
     else:
         raise InputError(
@@ -71,7 +71,7 @@ def _smooth(text: Any, book: Codebook) -> Model:
     y = _number(formula, book)
     if not formula.smooths:
         raise InputError("the formula of smooth needs a term s(column); study.ols fits straight lines.")
-    plain = [f for f in formula.factors if isinstance(f, Levels) or _is_flag(f, book)]
+    plain = [f for f in formula.factors if isinstance(f, Levels) or is_flag(f, book)]
     if len(plain) < len(formula.factors) or set(formula.right.split()) & {":", "*", "/", "^", "**", "-", "(", ")"}:
         raise InputError("smooth adds up s(column) and categories: wage ~ s(age) + sex; write s(column) for a number.")
     names = list(dict.fromkeys(name for term in formula.smooths for name in term))
@@ -98,7 +98,8 @@ def _number(formula: Formula, book: Codebook) -> Expression:
     return found
 
 
-def _is_flag(found: Any, book: Codebook) -> bool:
+def is_flag(found: Any, book: Codebook) -> bool:
+    """Whether it is a column of yes and no as it stands."""
     return isinstance(found, Expression) and found.plain and book[found.columns[0]].kind == "flag"
 
 

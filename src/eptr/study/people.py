@@ -15,7 +15,7 @@ from ..rows.ship import packed
 from ..rows.spark import SparkTable
 from .layout import KEPT, Frame, Pieces
 
-__all__ = ["bounded"]
+__all__ = ["bounded", "enforced"]
 
 
 def bounded(data: Frame | Pieces, person: str, rows_each: int) -> Frame | Pieces:
@@ -30,6 +30,12 @@ def bounded(data: Frame | Pieces, person: str, rows_each: int) -> Frame | Pieces
     if isinstance(data.table, SparkTable):
         return Pieces(SparkTable(_on_spark(data.table.frame, person, rows_each)), data.where)
     return bounded(_in_memory(data), person, rows_each)
+
+
+def enforced(person: str, rows_each: int, unit: str) -> str:
+    """The same in words."""
+    rows = "row" if rows_each == 1 else f"{rows_each} rows"
+    return f"the first {rows} of each {unit} count, by the column {person!r}"
 
 
 def _first(identifiers: Any, rows_each: int) -> NDArray[np.float64]:

@@ -14,9 +14,10 @@ from ..page import page
 from ..panel import panel
 from ..statement import StudyFacts, statement
 from .journal import Journal
-from .result import Description, restored
+from .people import enforced
+from .result import Description, Fit, restored
 
-__all__ = ["Publication"]
+__all__ = ["Publication", "declared", "fit_page"]
 
 
 class Publication:
@@ -36,10 +37,10 @@ class Publication:
             delta=total.delta,
             remaining=(left.epsilon, left.delta, left.mu),
             spent=1.0 - self.journal.left,
-            ledger=self.journal.ledger.head(),
+            ledger=self.journal.ledger.head() if self.journal.recorded else "",
             codebook=f"{len(settings['codebook']['columns'])} columns, declared before the first analysis",
             unit=unit,
-            enforced=f"the first {each} rows of each {unit} count, by the column {person!r}" if person else "",
+            enforced=enforced(person, each, unit) if person else "",
             bought=tuple(_ranges(self.journal)),
             gaussian=self.journal.gaussian,
             mixing=0.0,
@@ -63,7 +64,7 @@ class Publication:
             f"Study of {self.journal.ledger.dataset}",
             note=self.journal.remaining(self.settings["analyses"]),
             study=self.facts(),
-            codebook=_declared(Codebook.from_dict(self.settings["codebook"])),
+            codebook=declared(Codebook.from_dict(self.settings["codebook"])),
             ledger=[["analysis", "share of the budget", "delivered"], *lines],
         )
 
@@ -72,6 +73,12 @@ class Publication:
         to = Path(path)
         to.write_text(self.page(), encoding="utf-8")
         return to
+
+
+def fit_page(fit: Fit, rows: int) -> str:
+    """One fit on one page."""
+    note = f"{rows:,} rows, {len(fit.model.x)} columns of the design."
+    return page([panel(fit, f"{fit.method} {fit.formula}")], fit.formula, note=note, codebook=declared(fit.book))
 
 
 def _ranges(journal: Journal) -> Iterator[tuple[str, str]]:
@@ -91,5 +98,8 @@ def _single(text: str, result: Any) -> Iterator[tuple[str, Any]]:
         yield text, result
 
 
-def _declared(book: Codebook) -> list[tuple[str, str]]:
-    return [(name, line.removeprefix(f"{name}: ")) for name, line in zip(book, book.check(), strict=True)]
+def declared(book: Codebook) -> list[tuple[str, str]]:
+    """What a codebook says, as lines of a table."""
+    lines = [(name, line.removeprefix(f"{name}: ")) for name, line in zip(book, book.check(), strict=True)]
+    missing = ", ".join(map(str, book.na_values))
+    return [*lines, ("values that mean: missing", missing)] if missing else lines

@@ -18,13 +18,14 @@ from ..catalogue import from_json
 from ..codebook import Codebook
 from ..errors import InputError
 from ..persistence import decode, encode
+from ..privacy.claim import Release
 from ..privacy.facts import Facts
 from ..privacy.voices import tell
 from ..stats.estimate import Estimate
 from .layout import Layout, open_data
 from .models import Model, model
 
-__all__ = ["Description", "Fit", "restored", "storable", "widened", "widened_fit"]
+__all__ = ["Description", "Fit", "restored", "signed", "storable", "widened", "widened_fit"]
 
 SCHEMA = "eptr-study/1"
 LEFT_OUT = (
@@ -194,6 +195,14 @@ class Fit:
         ]
         return [["term", "estimate", "std. error", "p", "2.5 %", "97.5 %"], *body]
 
+    @property
+    def compared(self) -> str:
+        """Of a classifier: whose log odds the coefficients are."""
+        if self.method != "logit":
+            return ""
+        first, *others = self.estimator.classes_.tolist()
+        return f", log odds of {' and of '.join(map(str, others))} against {first}"
+
     def __str__(self) -> str:
         if self.method == "smooth":  # its terms have no single coefficient
             return f"{self.method}: {self.formula}\n{self.summary()}"
@@ -215,7 +224,7 @@ class Fit:
             told.append(LEFT_OUT)
         return "\n".join(
             [
-                f"{self.method}: {self.formula}",
+                f"{self.method}: {self.formula}{self.compared}",
                 *told,
                 f"({release.epsilon:.3g}, {release.delta:g})-differentially private.{note}",
             ]
@@ -227,7 +236,8 @@ class Fit:
         rows = self.lines() or self.summary().table()
         body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line) + "</tr>" for line in rows[1:])
         head = "".join(f"<th>{escape(c)}</th>" for c in rows[0])
-        return f"<table><caption>{escape(self.method)}: {escape(self.formula)}</caption><tr>{head}</tr>{body}</table>"
+        caption = f"{self.method}: {self.formula}{self.compared}"
+        return f"<table><caption>{escape(caption)}</caption><tr>{head}</tr>{body}</table>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -291,6 +301,26 @@ def restored(content: dict[str, Any]) -> Any:
     return decode(content["value"])
 
 
+def signed(result: Any, what: str, unit: str, enforced: str) -> Any:
+    """The same with what was asked on its record, who is protected, and how the rows of one are kept to what was said."""
+
+    def sign(release: Release) -> Release:
+        return replace(release, record=replace(release.record, what=what, unit=unit, enforced=enforced))
+
+    if isinstance(result, Fit):
+        result.estimator.release_ = sign(result.estimator.release_)
+    if isinstance(result, Estimate):
+        return replace(result, release=sign(result.release))
+    if isinstance(result, Description):
+        return Description(
+            {
+                name: {k: signed(e, f"describe {name}: {k}", unit, enforced) for k, e in parts.items()}
+                for name, parts in result.columns.items()
+            }
+        )
+    return result
+
+
 def widened(estimate: Estimate, rows_each: int) -> Estimate:
     """Intervals that allow for any dependence among the rows of one person: sampling variances times ``rows_each``."""
     if rows_each == 1:
@@ -302,6 +332,8 @@ def widened(estimate: Estimate, rows_each: int) -> Estimate:
     numbers["se_sampling"] = sampling * math.sqrt(rows_each)
     for end in ("low", "high"):
         numbers[end] = estimate.value + ratio * (numbers[end] - estimate.value)
+    if estimate.release.strategy in ("table", "histogram"):
+        numbers["low"] = np.maximum(numbers["low"], 0.0)  # counts and shares are not below
     return Estimate(**numbers)
 
 

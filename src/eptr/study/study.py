@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import pickle
 import re
 import warnings
 from collections.abc import Callable
@@ -29,10 +28,10 @@ from .expression import Expression, parse
 from .forecast import Forecast, forecast
 from .journal import Journal
 from .layout import KEPT, Labelled, Layout, open_data
-from .models import model
-from .people import bounded
+from .models import is_flag, model
+from .people import bounded, enforced
 from .publication import Publication
-from .result import Description, Fit, restored, storable, widened, widened_fit
+from .result import Description, Fit, restored, signed, storable, widened, widened_fit
 from .terms import levels_of
 
 __all__ = ["Study"]
@@ -123,13 +122,12 @@ class Study:
         if person is not None:
             self.data = bounded(self.data, person, rows_each)
         self.settings = {
-            "codebook": book.to_dict(), "data": _fingerprint(book, self.data.n), "protects": protects, "person": person,
-            "rows_each": rows_each, "neighbours": neighbours, "analyses": analyses,
+            "codebook": book.to_dict(), "rows": self.data.n, "protects": protects, "person": person, "rows_each": rows_each,
+            "neighbours": neighbours, "analyses": analyses,
         }  # fmt: skip
         self._rng = np.random.default_rng(int(random_state)) if isinstance(random_state, Integral) else random_state
-        self.recorded = ledger is not None
-        self.journal = Journal.open(ledger, total, self.settings, neighbours, seeded=self._rng is not None)
-        for text in public_warnings(self.data.n, 1, delta):
+        self.journal = Journal.open(ledger, total, self.settings, self.data.where, seeded=self._rng is not None)
+        for text in (*public_warnings(self.data.n, 1, delta), *self.journal.elsewhere(self.data.where)):
             warnings.warn(text, SettingsWarning, stacklevel=2)
         if self._rng is not None:
             warnings.warn(
@@ -141,12 +139,16 @@ class Study:
 
     @classmethod
     def open(cls, ledger: Any, data: Any) -> Study:
-        """Go on with a study that a ledger holds: its codebook and settings are there."""
+        """Go on with a study that a ledger holds: its codebook and settings are there.
+
+        Data are known by what is public about them, the columns of the codebook and the number of rows: results that were
+        delivered are returned as they are, whatever the rows hold by now.
+        """
         account = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
         found = Journal(account)
         settings = dict(found.settings)
         book = Codebook.from_dict(settings.pop("codebook"))
-        settings.pop("data")
+        settings.pop("rows")
         return cls(
             data, book, epsilon=found.total.epsilon, delta=found.total.delta, ledger=account, **settings
         )  # fmt: skip
@@ -163,7 +165,9 @@ class Study:
 
     def __repr__(self) -> str:
         kept = (
-            self.journal.ledger.url if self.recorded else "recorded nowhere: pass ledger='sqlite:///budget.db#people'"
+            self.journal.ledger.url
+            if self.journal.recorded
+            else "recorded nowhere: pass ledger='sqlite:///budget.db#people'"
         )
         head = f"Study of {self.data.n:,} rows, ({self.epsilon:g}, {self.delta:g}) in all, {kept}."
         return "\n".join([head, *self.spent, self.remaining])
@@ -206,7 +210,7 @@ class Study:
     def histogram(self, column: str, bins: Any = 10, *, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
         """Counts in bins: edges, or a number of equal bins on the declared range."""
         (expression,) = self._expressions([column])
-        if isinstance(bins, int):
+        if not hasattr(bins, "__iter__"):
             ends = expression.range
             edges = np.linspace(ends.low, ends.high, whole_number("bins", bins) + 1).tolist()
         else:
@@ -218,6 +222,8 @@ class Study:
 
     def table(self, *columns: str, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
         """Counts of all combinations of levels."""
+        if not columns:
+            raise InputError("table needs a column, or up to four: study.table('sex', 'region').")
         axes = {name: levels_of(name, self.book) for name in columns}
         return self._ask(
             "table", {"columns": list(columns), "level": level}, spend, lambda paid: table(paid, axes, level)
@@ -319,8 +325,13 @@ class Study:
             result = work(Paid(self, call, share, condition))
         if isinstance(result, Estimate):
             result = widened(result, self.unit.rows)  # type: ignore[assignment]
+        result = signed(result, text, self.protects, self._enforced())
         self.journal.ledger.deliver(call.name, storable(result), text)
         return result
+
+    def _enforced(self) -> str:
+        """How the number of rows of one person is kept to what was said; empty if it is not."""
+        return "" if self.person is None else enforced(self.person, self.unit.rows, self.protects)
 
     def _share(self, spend: Spend) -> float:
         unknown = set(spend) - set(Spend.__annotations__)
@@ -339,7 +350,7 @@ class Study:
 
     def _condition(self, where: Any) -> Expression:
         found = parse(where, self.book) if isinstance(where, str) else None
-        if found is None or not found.truth:
+        if found is None or not (found.truth or is_flag(found, self.book)):
             raise InputError("where must be a condition such as \"age >= 65 and sex == 'F'\".")
         return found
 
@@ -389,10 +400,6 @@ def _listed(columns: Any) -> list[str]:
 
 
 def _told(arguments: dict[str, Any]) -> str:
-    shown = [v for key, v in arguments.items() if key not in ("level", "model") and v is not None]
-    return " ".join(", ".join(map(str, v)) if isinstance(v, list) else str(v) for v in shown)
-
-
-def _fingerprint(book: Codebook, n: int) -> str:
-    """Which data these are, from what is public about them: the columns that are described, and the number of rows."""
-    return hashlib.sha256(pickle.dumps((sorted(book), n), protocol=4)).hexdigest()
+    shown = [(key, v) for key, v in arguments.items() if key not in ("level", "model") and v is not None]
+    texts = ((key, ", ".join(map(str, v)) if isinstance(v, list) else str(v)) for key, v in shown)
+    return " ".join(f"by {text}" if key == "by" else text for key, text in texts)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dct, idct
+from scipy.ndimage import binary_opening, uniform_filter
 
 from ...privacy.contribution import Interval, Shape
 from ...privacy.spending import Portion
@@ -22,17 +23,17 @@ from ...rows.namespace import is_foreign, like, namespace, to_numpy
 from .basis import smooth_functions
 from .shrinkage import factors
 
-__all__ = ["Axis", "Levels", "Stretched", "axes_of", "release_axes"]
+__all__ = ["Axis", "Levels", "Stretched", "axes_of", "nearby", "release_axes"]
 
 Array = NDArray[np.float64]
 CELLS, FINE = 256, 2048  # of a histogram; and of a range, which functions are tabulated on
 EVEN = 0.2  # of an axis is stretched evenly, whatever the rows say
 OUTSIDE_SHARE = 0.05  # of this budget, to the number of rows outside a range
 PRICE = 3.0  # of noise in a histogram: an axis that is stretched by noise bends every function
-WINDOWS, EMPTY = (
-    (9, 27),
-    0.25,
-)  # cells that are seen together, and how many rows they lack at least, relative to an even column
+WINDOWS = (9, 27, 81)  # cells that are looked at together
+# Relative to an even column: windows that cannot have so many rows (+3 sd) are empty, and the axis is pressed together there;
+EMPTY = 0.25
+CLEAR = 0.5  # where so many would stand out (4 sd), a window that shows less than 2 sd has no rows to be seen.
 RARE = 0.2  # least standard deviation that the indicator of a level is divided by
 
 
@@ -43,6 +44,7 @@ class Stretched:
     low: float
     high: float
     density: Array  # rows in each of equal cells, relative to an even column
+    seen: NDArray[np.bool_]  # whether rows stand out from the noise there
 
     def place(self, x: Any) -> Any:
         """Which of FINE equal parts of the range a value lies in; values beyond are at its ends. proof: map"""
@@ -51,13 +53,31 @@ class Stretched:
 
     def table(self, count: int) -> Array:
         """Smooth functions of the stretched column in the middle of each part."""
-        return self.functions(self.low + (self.high - self.low) * (np.arange(FINE) + 0.5) / FINE, count)
+        middles = self.low + (self.high - self.low) * (np.arange(FINE) + 0.5) / FINE
+        return smooth_functions(self.along(middles), count)
 
     def functions(self, x: Array, count: int) -> Array:
-        """The same anywhere: for reading a fit."""
+        """For reading a fit: what a row with such values has."""
+        return np.asarray(self.table(count)[self.place(x).astype(int)])
+
+    def along(self, x: Array | float) -> Array:
+        """Where on the stretched axis, from 0 to 1."""
+        return np.asarray(np.interp(x, *self._ends))
+
+    def back(self, u: Array | float) -> Array:
+        """Which values lie there."""
+        return np.asarray(np.interp(u, *self._ends[::-1]))
+
+    @property
+    def _ends(self) -> tuple[Array, Array]:
+        """Of the cells, before and after stretching."""
         heights = np.cumsum(np.append(0.0, EVEN + (1.0 - EVEN) * self.density))
-        places = np.interp(x, np.linspace(self.low, self.high, len(heights)), heights / heights[-1])
-        return smooth_functions(places, count)
+        return np.linspace(self.low, self.high, len(heights)), heights / heights[-1]
+
+    def cell(self, x: Array) -> NDArray[np.int64]:
+        """Which cell of the histogram a value lies in."""
+        cells = len(self.density)
+        return np.clip((x - self.low) * (cells / (self.high - self.low)), 0, cells - 1).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +110,13 @@ def release_axes(
     categories: dict[int, Array],
     y_range: tuple[float, float],
     spending: Portion,
-) -> tuple[Array, float]:
-    """What is to be known of all columns, and the share of rows outside a range, from one pass. proof: cells"""
+) -> tuple[Array, NDArray[np.bool_], float]:
+    """Densities of all columns (shares of levels), where rows are seen, and the share outside a range. proof: cells"""
     p, (low, high), share = len(ranges[0]), ranges, 1.0 - OUTSIDE_SHARE
     known = np.array([j not in categories for j in range(p)])
     bottom, top = np.where(known, low, -math.inf), np.where(known, high, math.inf)
     sizes = [CELLS if known[j] else len(categories[j]) for j in range(p)]
-    even = axes_of(ranges, categories, np.ones(sum(sizes)))
+    even = axes_of(ranges, categories, np.ones(sum(sizes)), np.ones(sum(sizes), dtype=bool))
 
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         xp = namespace(x)
@@ -114,7 +134,8 @@ def release_axes(
     noisy = np.split(spending.noisy(counts, each, share) / rows.n, np.cumsum(sizes)[:-1])
     outside = float(spending.noisy(count, Interval(0.0, 1.0), OUTSIDE_SHARE)) / rows.n  # proof: outside
     found = [smoothed(s, noise, rows.n) if known[j] else _positive(s) for j, s in enumerate(noisy)]
-    return np.concatenate(found), min(max(outside, 0.0), 1.0)
+    density, seen = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return density, seen, min(max(outside, 0.0), 1.0)
 
 
 def _counts(cells: Any, size: int) -> Array:
@@ -127,34 +148,48 @@ def _counts(cells: Any, size: int) -> Array:
 
 
 def axes_of(
-    ranges: tuple[Array, Array], categories: Mapping[int, Sequence[float] | Array], marginals: Array
+    ranges: tuple[Array, Array],
+    categories: Mapping[int, Sequence[float] | Array],
+    marginals: Array,
+    seen: NDArray[np.bool_],
 ) -> tuple[Axis, ...]:
     """Columns with the densities of their cells, or the shares of their levels, one after the other in ``marginals``."""
     axes: list[Axis] = []
     start = 0
     for j, (low, high) in enumerate(zip(*ranges, strict=True)):
         stop = start + (len(categories[j]) if j in categories else CELLS)
-        part, start = marginals[start:stop], stop
+        part, start = slice(start, stop), stop
         axes.append(
-            Levels(np.asarray(categories[j]), part) if j in categories else Stretched(float(low), float(high), part)
+            Levels(np.asarray(categories[j]), marginals[part])
+            if j in categories
+            else Stretched(float(low), float(high), marginals[part], seen[part])
         )
     return tuple(axes)
 
 
-def _positive(shares: Array) -> Array:
+def _positive(shares: Array) -> tuple[Array, NDArray[np.bool_]]:
     positive = np.maximum(shares, 0.0)
-    return np.asarray(positive / max(float(np.sum(positive)), 1e-300))
+    return np.asarray(positive / max(float(np.sum(positive)), 1e-300)), np.ones(len(shares), dtype=bool)
 
 
-def smoothed(shares: Array, noise: float, n: int) -> Array:
-    """The density of a noisy histogram, relative to an even one: its cosines shrunk in blocks by their noise."""
-    waves = dct(shares, norm="ortho")
-    sampling = 1.0 / (n * len(shares))
-    waves[1:] *= factors(waves[1:], np.full(len(waves) - 1, noise**2 + sampling), 0, PRICE)
-    waves[0] = 1.0 / math.sqrt(len(shares))  # shares add up to 1
-    density = np.maximum(idct(waves, norm="ortho"), 0.0) * len(shares)
-    for width in WINDOWS:  # where even a generous guess leaves few rows there are none: waves of others' cells, at most
-        around = np.convolve(np.ones(len(shares)), np.ones(width), "same")
-        most = np.convolve(shares, np.ones(width), "same") + 3.0 * noise * np.sqrt(around)
-        density[most < EMPTY * around / len(shares)] = 0.0
-    return np.asarray(density / np.mean(density))
+def smoothed(shares: Array, noise: float, n: int) -> tuple[Array, NDArray[np.bool_]]:
+    """The density of a noisy histogram, relative to an even one: its cosines shrunk in blocks by their noise; and where rows are
+    seen: a density of two standard deviations of the noise that is left, and windows of cells that agree."""
+    count, waves = len(shares), dct(shares, norm="ortho")
+    kept = factors(waves[1:], np.full(count - 1, noise**2 + 1.0 / (n * count)), 0, PRICE)
+    waves = np.append(1.0 / math.sqrt(count), kept * waves[1:])  # shares add up to 1
+    density = np.maximum(idct(waves, norm="ortho"), 0.0) * count
+    seen = nearby(density) >= 2.0 * noise * math.sqrt(count * float(np.sum(kept**2)))
+    for width in WINDOWS:
+        even = np.convolve(np.ones(count), np.ones(width), "same") / count
+        found, doubt = np.convolve(shares, np.ones(width), "same"), noise * np.sqrt(count * even)
+        density[found + 3.0 * doubt < EMPTY * even] = 0.0  # waves of others' cells, at most
+        seen &= (found >= 2.0 * doubt) | (4.0 * doubt > CLEAR * even)
+    width = WINDOWS[0]  # no crumbs
+    seen = binary_opening(np.pad(seen, width, mode="edge"), np.ones(width))[width:-width]
+    return np.asarray(density / max(float(np.mean(density)), 1e-300)), seen
+
+
+def nearby(density: Array) -> Array:
+    """The mean over neighbouring cells: a column of whole numbers has rows in some cells, and none in between."""
+    return np.asarray(uniform_filter(density, WINDOWS[0], mode="nearest"))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .axes import Levels
-from .effects import effect, grid_of, too_few
+from .effects import effect, grid_of, jumps_of, note, too_few
 from .problem import AdditiveFitted
 
 __all__ = ["draw_term"]
@@ -23,13 +23,14 @@ def draw_term(fitted: AdditiveFitted, term: int, columns: list[str], axis: Any, 
     axes, places = fitted.expansion.axes, fitted.terms[term]
     columns = [name.replace("$", r"\$") for name in columns]  # no accidental formulas
     axis.set_xlabel(columns[places[0]])
+    axis.set_title(note(fitted.rough[term], jumps_of(fitted, term)), fontsize="small")
     first = axes[places[0]]
     if len(places) > 1:
         _surface(fitted, term, columns, axis, level)
     elif isinstance(first, Levels):
         found = effect(fitted, term, first.levels[:, None], level)
         grey, ticks = too_few(fitted, term, first.levels[:, None]), range(len(first.levels))
-        spread = np.abs(np.stack([found.low, found.high]) - found.value)
+        spread = np.where(grey, np.nan, np.abs(np.stack([found.low, found.high]) - found.value))
         axis.errorbar(ticks, found.value, spread, fmt="none", ecolor=PRIVACY, capsize=4)
         axis.errorbar(ticks, found.value, np.minimum(found.sampling, spread), fmt="none", ecolor=SAMPLING, elinewidth=5)
         axis.scatter(ticks, found.value, color=np.where(grey, GREY, CURVE), zorder=3)
@@ -37,17 +38,15 @@ def draw_term(fitted: AdditiveFitted, term: int, columns: list[str], axis: Any, 
     else:
         x = grid_of(first, POINTS)
         found, grey = effect(fitted, term, x[:, None], level), too_few(fitted, term, x[:, None])
-        middle = (found.low + found.high) / 2.0
-        inner = np.minimum(found.sampling, (found.high - found.low) / 2.0)
-        axis.fill_between(x, found.low, found.high, color=PRIVACY, alpha=0.35, lw=0, label="privacy")
-        axis.fill_between(x, middle - inner, middle + inner, color=SAMPLING, alpha=0.8, lw=0, label="sampling")
-        axis.plot(x, found.value, color=CURVE, lw=2)
-        ends = axis.get_ylim()
-        axis.fill_between(
-            x, *ends, where=grey, color=GREY, lw=0, zorder=3, label="too few rows" if grey.any() else None
-        )
-        axis.set_ylim(ends)
-        axis.legend(frameon=False, fontsize="small")
+        value, low, high = (np.where(grey, np.nan, end) for end in found[:3])
+        inner = np.maximum(value - found.sampling, low), np.minimum(value + found.sampling, high)
+        axis.fill_between(x, low, high, color=PRIVACY, alpha=0.35, lw=0, label="privacy")
+        axis.fill_between(x, *inner, color=SAMPLING, alpha=0.8, lw=0, label="sampling")
+        axis.plot(x, value, color=CURVE, lw=2)
+        if grey.any():
+            side = {"transform": axis.get_xaxis_transform(), "step": "mid", "color": GREY, "lw": 0}
+            axis.fill_between(x, 0.0, 1.0, where=grey, label="too few rows", **side)
+        axis.legend(fontsize="small")
     if len(places) == 1:
         axis.axhline(0.0, color="#999999", lw=0.8)
         axis.set_ylabel("effect")

@@ -12,7 +12,8 @@ from scipy.stats import chi2, norm
 
 from ...errors import probability
 from ...privacy.claim import Release
-from .axes import EVEN, Levels, Stretched
+from .axes import EVEN, Levels, Stretched, nearby
+from .jumps import jumps
 from .problem import AdditiveFitted
 
 __all__ = ["AdditiveSummary", "Effect", "effect", "summarise", "too_few"]
@@ -22,7 +23,8 @@ FADING = (
     "Bands allow for skewed errors and errors that grow, as long as large ones become rare, and for curves with bends: what is\n"
     "rougher than the roughest functions is counted as if it fell off as that of a kink."
 )
-ROUGH = "Rough terms: a jump, or steep bends, beyond what this many rows can resolve privately; near it the band does not hold."
+JUMPS = "A jump, or a bend as steep, is blurred; the band there is that of both sides. Smaller ones need not be seen."
+ROUGH = "Rough terms: steep bends, beyond what this many rows can resolve privately; near them the band does not hold."
 TOO_FEW_ROWS = (
     "Too few rows, or too small an epsilon, to undo the clipping of large errors: for skewed, mostly zero, binary or count\n"
     "outcomes this need not be least squares, and the bands need not hold."
@@ -41,8 +43,34 @@ class Effect(NamedTuple):
 def effect(fitted: AdditiveFitted, term: int, points: Array, level: float, *, centred: bool = True) -> Effect:
     """The shrunken effect, in a band around the unshrunken one, wide enough to hold both and what is beyond.
 
-    Shrinkage lowers the error but biases, so a band around the shrunken curve would not hold where it was shrunk.
+    Shrinkage lowers the error but biases, so a band around the shrunken curve would not hold where it was shrunk. Where the rows
+    are too few to say the band is everything, and at a jump it is that of both sides.
     """
+    found = _pointwise(fitted, term, points, level, centred)
+    low, high, span = found.low.copy(), found.high.copy(), 1.0 / fitted.counts[term]
+    for jump in jumps_of(fitted, term):
+        axis = _axis(fitted, term)
+        place = axis.along(jump)
+        around = axis.back(place + span * np.linspace(-1.5, 1.5, 13))[:, None]
+        both, near = _pointwise(fitted, term, around, level, centred), abs(axis.along(points[:, 0]) - place) <= span
+        low[near], high[near] = np.minimum(low[near], np.min(both.low)), np.maximum(high[near], np.max(both.high))
+    return found._replace(low=low, high=high)
+
+
+def _axis(fitted: AdditiveFitted, term: int) -> Any:
+    return fitted.expansion.axes[fitted.terms[term][0]]
+
+
+def jumps_of(fitted: AdditiveFitted, term: int) -> list[float]:
+    """Where a rough term of one column jumps."""
+    part, axis = fitted.part(term), _axis(fitted, term)
+    if not fitted.rough[term] or len(fitted.terms[term]) > 1:
+        return []
+    places = jumps(axis, fitted.centre[part], fitted.covariance[part, part], float(fitted.beyond[term]))
+    return list(map(float, axis.back(np.array(places))))
+
+
+def _pointwise(fitted: AdditiveFitted, term: int, points: Array, level: float, centred: bool) -> Effect:
     part, functions = fitted.part(term), fitted.expansion.of_term(term, points)
     places = np.append(np.arange(part.start, part.stop), [] if centred else [len(fitted.coef)]).astype(int)
     if not centred:
@@ -51,7 +79,7 @@ def effect(fitted: AdditiveFitted, term: int, points: Array, level: float, *, ce
     value, middle = functions @ shrunken, functions @ fitted.centre[places]
     total, privacy = (_variances(functions, m[np.ix_(places, places)]) for m in (fitted.covariance, fitted.privacy))
     quantile = float(norm.isf((1.0 - probability("level", level)) / 2.0))
-    half = quantile * np.sqrt(total + fitted.beyond[term])
+    half = quantile * np.sqrt(total + np.where(too_few(fitted, term, points), math.inf, fitted.beyond[term]))
     sampling = quantile * np.sqrt(np.maximum(total - privacy, 0.0))
     return Effect(value, np.minimum(middle - half, value), np.maximum(middle + half, value), sampling)
 
@@ -69,10 +97,10 @@ def too_few(fitted: AdditiveFitted, term: int, points: Array) -> NDArray[np.bool
         if isinstance(axis, Levels):
             found |= axis.shares[np.argmin(np.abs(x[:, None] - axis.levels), axis=1)] * fitted.n_rows < fitted.few
             continue
-        cells, step = len(axis.density), EVEN + (1.0 - EVEN) * axis.density
-        cell = np.clip((x - axis.low) * (cells / (axis.high - axis.low)), 0, cells - 1).astype(int)
-        most = max(degree[place] for degree in expansion.degrees[term])
-        found |= fitted.n_rows * axis.density[cell] / (step[cell] * max(most, 1)) < fitted.few
+        cell, density = axis.cell(x), nearby(axis.density)
+        most = max(1, *(degree[place] for degree in expansion.degrees[term]))
+        few = fitted.n_rows * density[cell] / ((EVEN + (1.0 - EVEN) * density[cell]) * most) < fitted.few
+        found |= few | ~axis.seen[cell]
     return found
 
 
@@ -91,6 +119,7 @@ class AdditiveSummary:
     scores: Array
     p_values: Array
     rough: NDArray[np.bool_]
+    jumps: tuple[list[float], ...]  # where a rough term of one column has them
     names: tuple[str, ...]
     estimates: Array
     intervals: Array
@@ -115,18 +144,21 @@ class AdditiveSummary:
     def table(self) -> list[list[str]]:
         """Lines of text, a header first."""
         lines = [["term", "functions", "effective df", "chi-square", "Pr(>chi2)", ""]]
-        for name, count, freedom, score, p, rough in zip(
-            self.terms, self.functions, self.freedom, self.scores, self.p_values, self.rough, strict=True
+        for name, count, freedom, score, p, note in zip(
+            self.terms, self.functions, self.freedom, self.scores, self.p_values, self.notes, strict=True
         ):
             tail = "<2e-16" if p < 2e-16 else f"{p:.3g}"
-            lines.append([name, str(count), f"{freedom:.1f}", f"{score:.1f}", tail, "rough" if rough else ""])
+            lines.append([name, str(count), f"{freedom:.1f}", f"{score:.1f}", tail, note])
         return lines
 
     def __str__(self) -> str:
         tails, lines = (1 - self.level) / 2, self.table()
         width = max(11, *(len(name) for name in (*self.terms, *self.names)))
         text = ["Private additive model", "", "Terms, each with a test of no effect:"]
-        text += [f"{line[0]:<{width}}" + "".join(f"{cell:>14}" for cell in line[1:]).rstrip() for line in lines]
+        text += [
+            f"{line[0]:<{width}}" + "".join(f"{cell:>14}" for cell in line[1:5]) + f"  {line[5]}".rstrip()
+            for line in lines
+        ]
         text += ["", f"{'Plain coefficients':<{width + 14}}{tails:>13.1%} {1 - tails:>13.1%}"]
         for name, value, (low, high) in zip(self.names, self.estimates, self.intervals, strict=True):
             text.append(f"{name:<{width}}{value:>14.5g}{low:>14.5g}{high:>14.5g}")
@@ -144,7 +176,14 @@ class AdditiveSummary:
     def caution(self) -> str:
         """What the table rests on."""
         found = FADING if self.corrected else TOO_FEW_ROWS
-        return f"{found}\n{ROUGH}" if np.any(self.rough) else found
+        jump = any(self.jumps)
+        rough = any(rough and not places for rough, places in zip(self.rough, self.jumps, strict=True))
+        return "\n".join([found, *[JUMPS] * jump, *[ROUGH] * rough])
+
+    @property
+    def notes(self) -> list[str]:
+        """What the bands of each term cannot show."""
+        return [note(rough, places) for rough, places in zip(self.rough, self.jumps, strict=True)]
 
     __repr__ = __str__
 
@@ -178,9 +217,14 @@ def summarise(names: list[str], fitted: AdditiveFitted, level: float, release: R
     intervals = np.column_stack([estimates - quantile * errors, estimates + quantile * errors])
     return AdditiveSummary(
         tuple(names), np.array(fitted.counts), np.array(freedom), np.array(scores), np.array(p_values),
-        fitted.rough, tuple(p[0] for p in plain), estimates, intervals, alone, level, fitted.residual_scale,
-        fitted.n_rows, fitted.outside, fitted.corrected, release,
+        fitted.rough, tuple(jumps_of(fitted, k) for k in range(len(fitted.terms))), tuple(p[0] for p in plain),
+        estimates, intervals, alone, level, fitted.residual_scale, fitted.n_rows, fitted.outside, fitted.corrected, release,
     )  # fmt: skip
+
+
+def note(rough: bool, places: list[float]) -> str:
+    """Of a term in a table or over a panel."""
+    return f"jump near {', '.join(f'{x:.3g}' for x in places)}" if places else "rough" if rough else ""
 
 
 def term_names(fitted: AdditiveFitted, columns: Any) -> list[str]:

@@ -15,7 +15,7 @@ from ...rows.engine import RowFunction, Rows
 from ...rows.memory import block_rows
 from ...rows.namespace import is_foreign, like, namespace
 from ..gradient import ROW_BITS, round_public
-from .axes import Axis
+from .axes import CELLS, Axis, Stretched, nearby
 
 __all__ = ["Expanded", "Expansion", "Lookup"]
 
@@ -68,7 +68,7 @@ class Expansion:
         return Lookup(self.axes, self.terms, tables)
 
     def of_term(self, term: int, points: Array) -> Array:
-        """The functions of one term where its columns are ``points``, one row each; between the places of a table, too."""
+        """The functions of one term where its columns are ``points``, one row each."""
         degrees = self.degrees[term]
         return reduce(
             mul,
@@ -77,6 +77,20 @@ class Expansion:
                 for k, j in enumerate(self.terms[term])
             ),
         )
+
+    def gram(self, term: int) -> Array:
+        """Of a term's functions, centred, over the rows that are seen, as if its columns were independent."""
+        axes = [axis for axis in (self.axes[j] for j in self.terms[term]) if isinstance(axis, Stretched)]
+        count = round(CELLS ** (1.0 / len(axes)))
+        x = [axis.low + (axis.high - axis.low) * (np.arange(count) + 0.5) / count for axis in axes]
+        rows = [(nearby(axis.density) * axis.seen)[axis.cell(v)] + 1e-9 for axis, v in zip(axes, x, strict=True)]
+        points, weights = (
+            np.stack(np.meshgrid(*each, indexing="ij"), axis=-1).reshape(-1, len(axes)) for each in (x, rows)
+        )
+        share = np.prod(weights, axis=1) / np.prod([np.sum(w) for w in rows])
+        functions = self.of_term(term, points)
+        functions -= share @ functions
+        return np.asarray(functions.T @ (functions * share[:, None]))
 
     def anywhere(self, x: Array) -> Array:
         """All functions, as :meth:`of_term` has them: for reading a fit."""

@@ -41,6 +41,7 @@ class AdditiveFitted(Fitted):
     x_range: Array  # one row for each column
     categories: list[tuple[int, list[float]]]  # columns with levels, and these
     marginals: Array  # released: densities of columns on their ranges, shares of levels
+    seen: NDArray[np.bool_]  # beside them: where rows stand out from the noise
     terms: list[tuple[int, ...]]
     counts: list[int]  # functions of each term
     coef: Array  # shrunk, term after term
@@ -59,7 +60,7 @@ class AdditiveFitted(Fitted):
     @property
     def expansion(self) -> Expansion:
         """Rows as functions of them, again."""
-        axes = axes_of((self.x_range[:, 0], self.x_range[:, 1]), dict(self.categories), self.marginals)
+        axes = axes_of((self.x_range[:, 0], self.x_range[:, 1]), dict(self.categories), self.marginals, self.seen)
         return Expansion(axes, tuple(self.terms), tuple(degrees_of(self.terms, self.counts)))
 
     def part(self, term: int) -> slice:

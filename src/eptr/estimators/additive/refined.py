@@ -21,6 +21,7 @@ from ..strategy import NoisySums
 from .axes import Levels, axes_of, release_axes
 from .basis import degrees_of
 from .expansion import Expanded, Expansion
+from .jumps import jumps
 from .problem import Additive, AdditiveFitted
 from .shrinkage import factors
 
@@ -37,7 +38,8 @@ LENGTH = 1.2  # rows of functions are shortened at this multiple of the root of 
 PACE = 0.6  # length of a step: long rows are shortened, and columns depend, so the Gram matrix may be too small by half
 REACH = 2.0  # y is seen up to this multiple of half its range: a range that is a little too narrow does no harm
 FEW = 10.0  # a place with fewer than FEW/mu rows within reach of a function is one where nothing can be said
-ROUGH = 1e-2  # chance at which functions that are the roughest stand out although there is nothing
+ROUGH = 1e-2  # chance at which the roughest functions of a term of several columns stand out although there is nothing
+RIDGE = 0.01  # rows that functions are taken to have where none are seen, relative to an even column
 SIMULATED = 20_000  # rows of a plan
 
 
@@ -78,8 +80,8 @@ class Refined(NoisySums):
         """Where the rows are, then what they say."""
         low, high = public.y_range
         portion = spending.within(AXES_SHARE)
-        marginals, outside = release_axes(rows, public.x_range, public.categories, public.y_range, portion)
-        axes = axes_of(public.x_range, public.categories, marginals)
+        marginals, rows_seen, outside = release_axes(rows, public.x_range, public.categories, public.y_range, portion)
+        axes = axes_of(public.x_range, public.categories, marginals, rows_seen)
         mu = 2.0 * public.budget.mu / Ball(1.0).sensitivity(public.unit)  # at which a replaced row needs the same noise
         smooth = public.terms[: len(public.terms) - len(public.categories)]
         counts = [
@@ -107,6 +109,7 @@ class Refined(NoisySums):
             x_range=np.column_stack(public.x_range),
             categories=[(j, levels.tolist()) for j, levels in public.categories.items()],
             marginals=marginals,
+            seen=rows_seen,
             terms=list(public.terms),
             counts=list(map(len, functions)),
             coef=estimate[:-1],
@@ -128,19 +131,23 @@ class Refined(NoisySums):
 def _shrunk(found: AdditiveFitted, expansion: Expansion) -> AdditiveFitted:
     """Each term's coefficients in blocks of frequencies, and what its roughest quarter says about rougher ones.
 
-    Coefficients of a kink fall like k^-2: all that are rougher together are about as large as the last quarter.
+    Coefficients of a kink fall like k^-2: all that are rougher together are about as large as the last quarter, measured over the
+    rows and without what smoother functions could say.
     """
     kept, beyond, rough = found.kept.copy(), found.beyond.copy(), found.rough.copy()
     for k, term in enumerate(found.terms):
-        if isinstance(expansion.axes[term[0]], Levels):
+        axis, part = expansion.axes[term[0]], found.part(k)
+        if isinstance(axis, Levels):
             continue
-        part = found.part(k)
         estimate, variance = found.centre[part], found.covariance[part, part]
         kept[part] = factors(estimate, np.diag(variance), kept=len(term))
         last = slice(-max(2, round(len(estimate) / 4)), None)
-        size, noise = float(np.sum(estimate[last] ** 2)), float(np.trace(variance[last, last]))
-        beyond[k] = max(0.0, size - noise)
-        score = float(estimate[last] @ np.linalg.solve(variance[last, last], estimate[last]))
-        rough[k] = score > chi2.isf(ROUGH, len(estimate[last]))
+        left = np.linalg.inv(np.linalg.inv(expansion.gram(k) + RIDGE * np.eye(len(estimate)))[last, last])
+        end, noise = estimate[last], variance[last, last]
+        beyond[k] = max(0.0, float(end @ left @ end - np.sum(left * noise)))
+        if len(term) > 1:
+            rough[k] = float(end @ np.linalg.solve(noise, end)) > chi2.isf(ROUGH, len(end))
+        else:
+            rough[k] = bool(jumps(axis, estimate, variance, float(beyond[k])))
     coef = kept * found.centre[:-1]
     return replace(found, value=np.append(coef, found.intercept), coef=coef, kept=kept, beyond=beyond, rough=rough)

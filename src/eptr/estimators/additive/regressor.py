@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...accounting.budget import Budget
 from ...errors import BoundError, InputError
-from ..base import NoisyScore, PrivateEstimator
 from ..planning import Plan
-from ..predicting import numbers_of, predictions
+from ..predicting import Regressing, predictions
 from ..ranges import column_ranges, one_range
 from .effects import AdditiveSummary, effect, summarise, term_names
 from .problem import Additive, AdditiveFitted, read_categories, read_terms
@@ -28,7 +26,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class AdditiveRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
+class AdditiveRegressor(Regressing):
     """Differentially private smooth functions of columns and of pairs of them, added up; there is no bandwidth to choose.
 
     Parameters
@@ -52,7 +50,7 @@ class AdditiveRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
     terms_, counts_, categories_ : the terms as columns, the number of functions of each, the columns with levels and these
     coef_, kept_ : coefficients of these functions, term after term, and what shrinkage left of each, as a share
     intercept_ : the mean over the rows
-    marginals_ : released densities of columns on their ranges, shares of levels
+    marginals_, seen_ : released densities of columns on their ranges, shares of levels; where rows stand out from the noise
     centre_, covariance_, privacy_ : coefficients before they were shrunk (the intercept last), their covariance, and the part
         of it that is privacy noise; the bands are made of them
     beyond_, rough_ : of each term, the mean square of what may be rougher than its functions, and whether that stands out from
@@ -124,10 +122,6 @@ class AdditiveRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         expansion, size = fitted.expansion, 20_000
         parts = [expansion.anywhere(x[i : i + size]) @ fitted.coef for i in range(0, len(x), size)]
         return np.clip(np.concatenate(parts) + fitted.intercept, *fitted.y_range)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R^2. **Not private** when (X, y) are private rows: publish it only for public test data."""
-        return float(super().score(X, numbers_of(X, y), sample_weight))
 
     def partial_effect(
         self, term: Any, grid: Any, *, level: float = 0.95, centred: bool = True

@@ -7,12 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from sklearn.base import ClassifierMixin
 
-from ...rows.task import Target
-from ..base import NoisyScore, PrivateEstimator
 from ..fitted import Fitted
-from ..predicting import predictions, target_of
+from ..predicting import Classifying
 from .problem import MeansFitted
 
 __all__ = ["MeansClassifier"]
@@ -20,24 +17,10 @@ __all__ = ["MeansClassifier"]
 Array = NDArray[np.float64]
 
 
-class MeansClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
+class MeansClassifier(Classifying):
     """Gaussian classes with identity covariance, given by ``means_`` and ``priors_``."""
 
-    classes: Any
-    _target: ClassVar[Target] = "labels"
     _fitted: ClassVar[type[Fitted]] = MeansFitted
-
-    def decision_function(self, X: Any) -> Array:
-        """log prior - |x - m|^2/2 for every class (for two classes: the difference)."""
-        return np.asarray(predictions(self, X, "decision_function"))
-
-    def predict(self, X: Any) -> Any:
-        """The class with the largest posterior probability; costs nothing more."""
-        return predictions(self, X)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Posterior probabilities under the released parameters."""
-        return np.asarray(predictions(self, X, "predict_proba"))
 
     def _scores(self, x: Array) -> Array:
         fitted: MeansFitted = self.fitted_
@@ -53,7 +36,3 @@ class MeansClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
     def _predict_proba(self, x: Array) -> Array:
         scores = self._scores(x)
         return np.asarray(np.exp(scores - logsumexp(scores, axis=1, keepdims=True)))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy. **Not private** when (X, y) are private rows: publish it only for public test data."""
-        return float(super().score(X, target_of(X, y), sample_weight))

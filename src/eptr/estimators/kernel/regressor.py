@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...accounting.budget import Budget
 from ...errors import BoundError, InputError, positive
-from ..base import NoisyScore, PrivateEstimator, validated
+from ..base import validated
 from ..planning import Plan
-from ..predicting import numbers_of, predictions
+from ..predicting import Regressing, predictions
 from .design import Design, bandwidths, pairs, y_range
 from .drawing import draw_function
 from .features import KERNELS
@@ -29,7 +28,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
+class KernelRegressor(Regressing):
     """Differentially private Nadaraya-Watson regression (n public; replace-one neighbours by default).
 
     The paper's estimator; :class:`eptr.AdditiveRegressor` needs no bandwidth and is nearly always more accurate.
@@ -166,7 +165,3 @@ class KernelRegressor(NoisyScore, RegressorMixin, PrivateEstimator):
         check_is_fitted(self, "release_")
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         return draw_function(self, self.fitted_.domain, [str(name) for name in names], ax)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R^2. **Not private** when (X, y) are private rows: publish it only for public test data."""
-        return float(super().score(X, numbers_of(X, y), sample_weight))

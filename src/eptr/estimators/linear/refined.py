@@ -36,7 +36,8 @@ COLUMNS_SHARE = 0.04  # on means and second moments of raw columns
 GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a step miss by GRAM_NOISE of its way
 GRAM_NOISE = 0.35
 SQUARE_SHARE, OUTSIDE_SHARE = 0.02, 0.005  # on y'y, and on the number of rows beyond the bounds
-WARM, CROSS_SHARE = 300.0, 0.05  # from this sqrt(n) mu the noisy normal equations are a good start
+CROSS_SHARE = 0.05  # on X'y, the start of clear data
+WARM = 0.07  # it is a good one if one step leaves so little of its noise, in standard errors of a model without columns
 WARM_CLIP = 3.0  # symmetric errors: one step from there, clipped at this multiple of sqrt(p sigma^2)
 ROW_LENGTH = 1.5  # standardised rows are shortened at this multiple of sqrt(p), for the Gram matrix alone
 SIMULATED = 100_000  # rows of a plan
@@ -49,10 +50,13 @@ class Squares:
 
     limit: float
 
-    def residual(self, y: Any, predictor: Any) -> Any:
-        return namespace(predictor).clip(y, -self.limit, self.limit) - predictor
+    def mean(self, predictor: Any) -> Any:
+        return predictor
 
-    def roots(self, predictor: Any) -> None:
+    def residual(self, y: Any, mean: Any) -> Any:
+        return namespace(mean).clip(y, -self.limit, self.limit) - mean
+
+    def roots(self, mean: Any) -> None:
         return None
 
 
@@ -130,14 +134,10 @@ def descend(
     """
     n, p, bound = rows.n, public.numbers, public.y_bound
     mu = effective(spending.mu, spending.unit)
-    warm = math.sqrt(n) * mu > WARM and schedule(n, p, mu, 1.0).banded
     outer = Outer(public.radius, p)
     # For columns of unit size; the largest eigenvalue of the noise is about sd sqrt(2p).
     wanted = (spending.scale(outer, 1.0) * math.sqrt(2.0 * p) / (GRAM_NOISE * n)) ** 2
     gram_share = min(max(wanted, GRAM_SHARE[0]), GRAM_SHARE[1])
-    spent = gram_share + SQUARE_SHARE + OUTSIDE_SHARE * count + CROSS_SHARE * warm
-    plan = schedule(n, p, mu, 1.0 - spent, symmetric=symmetric, warm=warm)
-
     sums = moments(rows, public.x_bound, bound, public.constant, count=count)
     square_of_y = Interval(0.0, bound**2)
     gram = spending.noisy(sums.gram, outer, gram_share)  # proof: gram
@@ -151,13 +151,17 @@ def descend(
     scale, limit = max(square - doubt, 0.04 * doubt) / n, math.sqrt(max(square + 2.0 * doubt, 0.0) / n)
 
     whitening = whiten(gram, spending.scale(outer, gram_share), n)
+    products = Ball(public.radius * bound)
+    start = spending.scale(products, CROSS_SHARE) * float(np.linalg.norm(whitening.matrix)) / math.sqrt(n * p * scale)
+    spent = gram_share + SQUARE_SHARE + OUTSIDE_SHARE * count
+    warm = schedule(n, p, mu, 1.0 - spent).banded and start * float(np.max(whitening.doubt)) < WARM
+    plan = schedule(n, p, mu, 1.0 - spent - CROSS_SHARE * warm, symmetric=symmetric, warm=warm)
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
     descent = Descent(
         Squares(reach * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest, pace
     )
     phi = np.zeros(p)
     if warm:  # clear data: start from the noisy normal equations instead of from zero
-        products = Ball(public.radius * bound)
         phi = whitening.matrix.T @ spending.noisy(sums.cross, products, CROSS_SHARE) / n  # proof: cross
     phi, noise, clip = descent.steps(phi, scale, limit)
     if not plan.banded:

@@ -7,12 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
-from sklearn.base import ClassifierMixin
 
-from ...rows.task import Target
-from ..base import NoisyScore, PrivateEstimator
 from ..fitted import Fitted
-from ..predicting import predictions, target_of
+from ..predicting import Classifying
 from .problem import LogisticFitted
 
 __all__ = ["LogOddsClassifier"]
@@ -20,24 +17,10 @@ __all__ = ["LogOddsClassifier"]
 Array = NDArray[np.float64]
 
 
-class LogOddsClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
+class LogOddsClassifier(Classifying):
     """Given by ``coef_`` and ``intercept_``: one row for two classes, a row for each of several."""
 
-    classes: Any
-    _target: ClassVar[Target] = "labels"
     _fitted: ClassVar[type[Fitted]] = LogisticFitted
-
-    def decision_function(self, X: Any) -> Array:
-        """Log odds of the second class; for several classes, a score for each."""
-        return np.asarray(predictions(self, X, "decision_function"))
-
-    def predict(self, X: Any) -> Any:
-        """The likeliest class; costs nothing more."""
-        return predictions(self, X)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Of every class, under the released coefficients."""
-        return np.asarray(predictions(self, X, "predict_proba"))
 
     def _decision_function(self, x: Array) -> Array:
         fitted: LogisticFitted = self.fitted_
@@ -51,7 +34,3 @@ class LogOddsClassifier(NoisyScore, ClassifierMixin, PrivateEstimator):
     def _predict_proba(self, x: Array) -> Array:
         scores = self._decision_function(x)
         return np.column_stack([expit(-scores), expit(scores)]) if scores.ndim == 1 else softmax(scores, axis=1)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy. **Not private** when (X, y) are private rows: publish it only for public test data."""
-        return float(super().score(X, target_of(X, y), sample_weight))

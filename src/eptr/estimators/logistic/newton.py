@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...privacy.contribution import Ball
-from ..descent import CURVATURE_DOUBT, CURVATURE_FINE, FIRST, Descent, Schedule, Solution, levels, schedule
-from ..gradient import ROW_BITS, Bands, Curvature, Level, Spread, round_public
+from ..descent import CURVATURE_DOUBT, CURVATURE_FINE, Descent, Schedule, Solution, levels, schedule
+from ..gradient import Bands, Curvature, Spread
+from ..tail import Tail
 from ..whitening import repaired
 from .likelihood import Classes
 
@@ -20,15 +22,17 @@ Array = NDArray[np.float64]
 
 # By trial on simulated data alone; benchmarks/logistic.py measures what they give. Shares are of mu^2.
 ROOM = 0.007  # bands are worth their price if fewer rows than this share lie beyond them
-STEP_CLIP, STEEPEST = 2.0, 2.0  # steps are cut at this multiple of sqrt(p), and no shorter than one over this
-LEVEL_SHARE = 0.1  # of a step, to the mean residual
-ROUGH_CLIP, ROUGH_RATE = (
-    (0.7, 2.0),
-    0.2,
-)  # where noise rules: cut between these, at this over the root of the rows beyond bands
-ROUGH_STEPS, ROUGH_GROWTH = 8, 1.3
-WITHIN_SHARE, WITHIN_STEPS, WITHIN_CLIP = 0.12, 6, 1.2  # the last in lengths of a row of the rarest class
-CURVATURE_SHARE, LEVERAGE = 0.02, 3.0  # of each of two curvatures; least multiple of p at which one row's is cut
+SUMS_SHARE = 0.03  # on the sums of each class, to start from
+STEPS, BEND = (0.05,) * 4, 0.2  # what steps may cost together, and how much of one goes to its curvature
+LEAST_STEP, NOISE = (
+    0.05,
+    2.5,
+)  # share of a step: at least this, and this times its noise on log odds if it had the whole
+CLOSE = 1.9  # log odds that moved by less than this over n^(1/8) need but one step more. proof: passes
+# Where noise rules: steps among all columns, before those among some; their share; how both grow; what is spent along lines.
+ARRIVING, ARRIVING_SHARE, LATER, GROWTH, WITHIN_SHARE = 5, 0.45, 8, 1.3, 0.12
+CURVATURE_SHARE, LEVERAGE = 0.02, 3.0  # of the last curvature; least multiple of p at which one row's is cut
+NORMAL = math.pi / 8.0  # a logistic curve is about a normal one of variance 1/NORMAL
 ARRIVED = 0.1  # of the way from the start, at most, may be left for the last step; or what its noise allows
 LEAST = 0.1  # eigenvalue of the curvature, where rows and noise allow that much
 FARTHEST = 8.0  # standard deviation of log odds over the rows: beyond it, classes are told apart without error
@@ -38,6 +42,8 @@ class Newton(Descent):
     """phi holds one vector for each row of the mixture, in coordinates in which the model without slopes has curvature 1."""
 
     likelihood: Classes
+    cautious = True
+    wide = 1.4  # steps are cut at so many lengths of a row of the rarest class
 
     def __init__(self, likelihood: Classes, *arguments: object) -> None:
         super().__init__(likelihood, *arguments)  # type: ignore[arg-type]
@@ -53,96 +59,96 @@ class Newton(Descent):
             return np.zeros(self.p)
         constant = np.zeros(len(self.whitening.matrix))
         constant[-1] = 1.0 / self.constant
-        self.direction = np.linalg.lstsq(self.whitening.matrix, constant)[0]
+        self.direction = np.linalg.lstsq(self.whitening.matrix, constant, rcond=None)[0]
         return np.outer(self.likelihood.start, self.direction).ravel()
 
     def theta(self, phi: Array) -> Array:
-        mixed = self.whitening.matrix @ phi.reshape(self.columns, -1).T @ self.likelihood.mix
+        mixed = self.whitening.matrix @ self.matrix(phi).T @ self.likelihood.mix
         return np.asarray(mixed[:, 0] if self.columns == 1 else mixed)
+
+    def matrix(self, phi: Array) -> Array:
+        """A row for each of the mixture."""
+        return phi.reshape(self.columns, -1)
 
     def inside(self, phi: Array) -> Array:
         """No further from the start than where log odds differ by FARTHEST from row to row."""
-        away = (phi - self.start).reshape(self.columns, -1).T @ self.likelihood.mix
-        factor = min(1.0, FARTHEST / max(float(np.linalg.norm(away)), 1e-300))
+        factor = min(1.0, FARTHEST / max(self.odds(phi - self.start), 1e-300))
         self.touched |= factor < 1.0
         return self.start + factor * (phi - self.start)
 
-    def climb(self, phi: Array, clip: float, *, level: bool) -> tuple[Array, list[float]]:
-        """Clipped steps: where they end, and the noise of each.
-
-        ``level``: the mean residual is released apart. It is short, and cutting it would take the intercept away from a
-        rare class.
-        """
-        cut, mean, noise = Bands((clip,)), Level(self.longest), []
-        apart = LEVEL_SHARE if level and self.constant is not None else 0.0
-        for share in self.plan.steps:
-            total, *middle = self.at(phi).sums(self.rows, cut, *([mean] if apart else []))
-            most = share * (1.0 - apart)
-            noise.append(self.spending.scale(Ball(clip), most) / self.n)
-            released = self.spending.noisy(total[0], Ball(clip), most) / self.n  # proof: step
-            step = self.length * released.reshape(self.columns, -1)
-            if apart:
-                found = self.spending.noisy(middle[0], Ball(mean.radius), share * apart) / self.n  # proof: level
-                u = self.direction / float(np.linalg.norm(self.direction))
-                step = step - np.outer(step @ u, u) + np.outer(found, self.direction)
-            phi = self.inside(phi + step.ravel())
-        return phi, noise
+    def begun(self, sums: Array) -> Array:
+        """From the released sums of each class: discriminant analysis, made steeper by how well it does. proof: passes"""
+        shares, mix = self.likelihood.shares, self.likelihood.mix
+        apart = (sums - np.outer(shares, np.sum(sums, axis=0)))[-mix.shape[1] :]
+        found = mix @ apart @ self.whitening.matrix / self.n
+        if self.constant is not None:
+            u = self.direction / float(np.linalg.norm(self.direction))
+            found = found - np.outer(found @ u, u)
+        spread = float(np.sum((found.T @ mix) ** 2))
+        return self.inside((self.start + found.ravel()) / math.sqrt(max(1.0 - NORMAL * spread, 0.25)))
 
     @property
-    def length(self) -> float:
-        """Of a step."""
-        return 1.0 / min(max(self.steepest, 1.0), STEEPEST)
+    def clip(self) -> float:
+        """So long that hardly a gradient is cut, be its class rare."""
+        return max(2.0, self.wide * self.likelihood.rarest) * math.sqrt(self.p)
 
-    @property
-    def longest(self) -> float:
-        """No residual is longer: those of a row lie between the columns of the mixture, taken two at a time."""
-        mix = self.likelihood.mix
-        apart = np.linalg.norm(mix[:, :, None] - mix[:, None, :], axis=0)
-        return float(np.max(np.abs(mix) if self.columns == 1 else apart)) * (1.0 + 1e-12)
+    def step(self, phi: Array, share: float, *asks: Any) -> tuple[Array, list[Array]]:
+        """One of Newton's, and what else is asked of the same pass. proof: step"""
+        cut, bend = Bands((self.clip,)), Curvature(self.plan.leverage)
+        total, bent, *others = self.at(phi).sums(self.rows, cut, bend, *asks)
+        ball, most = Ball(self.clip), share * (1.0 - BEND)
+        released = self.spending.noisy(total[0], ball, most) / self.n
+        if self.cautious:  # as James and Stein have it: no move by what may be noise
+            noise = self.p * (self.spending.scale(ball, most) / self.n) ** 2
+            released = released * max(0.0, 1.0 - noise / max(float(released @ released), 1e-300))
+        curvature = self.halfway(self.curvature(bend, bent, share * BEND), released)
+        return self.inside(phi + np.linalg.solve(curvature, released)), others
 
-    def rough(self) -> Solution:  # type: ignore[override]
-        """Too few rows for bands: steps cut short find directions, and steps within them how far to go. proof: within"""
-        few = self.plan.outside / self.n
-        clip = min(max(ROUGH_RATE / math.sqrt(few), ROUGH_CLIP[0]), ROUGH_CLIP[1]) * math.sqrt(self.p)
-        phi, noise = self.climb(self.start, clip, level=False)
-        found = phi.reshape(self.columns, -1)
-        lines = found if self.constant is None else np.vstack([found, self.direction])
-        basis = np.linalg.qr(lines.T)[0]
-        bits = ROW_BITS - math.ceil(math.log2(len(self.whitening.matrix) + 1))
-        narrow = replace(self.whitening, matrix=round_public(self.whitening.matrix @ basis, bits))
-        plan = replace(self.plan, steps=(1.0 / WITHIN_STEPS,) * WITHIN_STEPS)
-        arguments = self.rows, self.x_bound, self.constant, narrow, self.spending.within(WITHIN_SHARE), plan
-        inner = Newton(self.likelihood, *arguments, self.largest)
-        wide = max(STEP_CLIP, WITHIN_CLIP * self.likelihood.rarest) * math.sqrt(inner.p)
-        ahead, _ = inner.climb((found @ basis).ravel(), wide, level=True)
-        self.touched |= inner.touched
-        return replace(self.doubt(phi, noise, clip), phi=(ahead.reshape(self.columns, -1) @ basis.T).ravel())
+    def halfway(self, curvature: Array, gradient: Array) -> Array:
+        """The mean curvature on the way from here: where it ends, the shares of the classes are those counted. proof: passes"""
+        if self.constant is None:
+            return curvature
+        here = self.likelihood.information(self.matrix(gradient) @ self.direction)
+        return curvature * (1.0 + 1.0 / min(max(here, 0.25), 4.0)) / 2.0
 
-    def smooth(self) -> Solution:
-        """Steps, then two of Newton's in bands with the curvature at both points. proof: passes"""
-        plan, bend = self.plan, Curvature(self.plan.leverage)
-        phi, _ = self.climb(self.start, STEP_CLIP * math.sqrt(self.p), level=True)
-        tail, (total,) = self.tail(phi, bend)
-        here = self.curvature(bend, total, plan.curvature)
-        bands = Bands(levels(tail, plan.outside, self.n))
+    def odds(self, phi: Array) -> float:
+        """Standard deviation over rows of the log odds, all of them together."""
+        return float(np.linalg.norm(self.matrix(phi).T @ self.likelihood.mix))
+
+    def arrive(self, phi: Array) -> tuple[Array, Tail, float, float]:
+        """Newton's steps until they are short: their end, how long gradients are, a step's variance, the share not used."""
+        shares, norms, bend = self.plan.steps, self.norms(), Curvature(self.plan.leverage)
+        noise = self.spending.scale(Ball(self.clip), 1.0) / self.n
+        loud = noise * math.sqrt(self.p / self.columns) * float(np.linalg.norm(self.likelihood.mix))
+        blur = self.spending.scale(bend.contributions(self.p)[0], BEND * shares[0]) * math.sqrt(2.0 * self.p) / self.n
+        least, left = 1 + round((len(shares) - 1) * min(1.0, blur)), math.fsum(shares)
+        each = min(max(shares[0], NOISE * loud), left / least)
+        near = max(CLOSE * self.n**-0.125, 3.0 * loud / math.sqrt(each))
+        after, (counts,) = self.step(phi, each, norms)
+        tail, left, least = self.read(norms, counts), left - each, least - 1
+        while least > 0 or self.odds(after - phi) > near:
+            if left < 0.99 * each:
+                self.touched |= each == shares[0]  # as many steps go on as the one before: the classes are apart
+                break
+            phi, (after, _) = after, self.step(after, min(each, left))
+            left, least = max(left - each, 0.0), least - 1
+        return after, tail, noise**2 / each, left
+
+    def solve(self, phi: Array) -> Solution:
+        """Newton's steps, the last of them in bands. proof: passes"""
+        plan, (phi, tail, doubt, left) = self.plan, self.arrive(phi)
+        bands, bend = Bands(levels(tail, plan.outside, self.n)), Curvature(plan.leverage)
         spread = Spread(self.spread_level(tail, bands.levels))
-        ((first, first_noise),) = self.bands(phi, bands, plan.passes[0])
-        second_at = self.inside(phi + np.linalg.solve(here, np.sum(first, axis=0)))
-        (second, second_noise), outer, total = self.bands(second_at, bands, plan.passes[1], spread, bend)
-        there = self.curvature(bend, total, plan.curvature)
-        # The first pass points to the solution, too, by the mean of the curvatures at both ends of its way.
-        first = first @ np.linalg.inv(here + there) @ there * 2.0
-        variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise)
-        together, centre = FIRST * first + (1.0 - FIRST) * second, FIRST * phi + (1.0 - FIRST) * second_at
-        kept = self.worth_keeping(second, second_noise)
-        inverse = np.asarray(np.linalg.inv(there), dtype=np.float64)
+        (found, noise), outer, total = self.bands(phi, bands, plan.passes[1] + left, spread, bend)
+        curvature = self.halfway(self.curvature(bend, total, plan.curvature), np.sum(found, axis=0))
+        inverse = np.asarray(np.linalg.inv(curvature), dtype=np.float64)
         # Where classes are apart every step of Newton's goes on by about as much as the one before.
-        move, way = np.sum(second, axis=0), second_at - self.start
-        doubt = float(np.sum(first_noise + second_noise) * np.trace(inverse))
-        self.touched |= bool(move @ inverse @ move > max(ARRIVED**2 * (way @ there @ way), 9.0 * doubt))
-        moment = self.moment(tail, spread, outer)
-        found = self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment)
-        return replace(found, noise=found.noise * float(np.linalg.norm(inverse)) / math.sqrt(self.p))
+        move, way = np.sum(found, axis=0), phi - self.start
+        chance = 9.0 * (doubt + float(np.sum(noise))) * float(np.trace(inverse))
+        self.touched |= bool(move @ inverse @ move > max(ARRIVED**2 * (way @ curvature @ way), chance))
+        kept, moment = self.worth_keeping(found, noise), self.moment(tail, spread, outer)
+        result = self.solution(tail, bands.levels, found, noise, kept, phi, inverse, moment)
+        return replace(result, noise=result.noise * float(np.linalg.norm(inverse)) / math.sqrt(self.p))
 
     def curvature(self, bend: Curvature, total: Array, share: float) -> Array:
         """Released, and shrunk towards a multiple of the identity as far as it is noise. proof: curvature"""
@@ -156,32 +162,18 @@ class Newton(Descent):
         low = max(LEAST * self.whitening.weakest, min(doubt, 0.5 * mean))
         return repaired(mean * np.eye(p) + (1.0 - rho) * centred, low, 3.0 * max(self.steepest, 1.0))
 
-    def doubt(self, phi: Array, scales: list[float], clip: float) -> Solution:
-        """What clipped steps leave behind of the noise of each of them, and of the sample. proof: curvature"""
-        spread, bend = Spread(clip), Curvature(self.plan.leverage, clip)
-        total, inside = self.at(phi).sums(self.rows, spread, bend)
-        curvature = self.curvature(bend, inside, self.plan.curvature)
-        moment = self.outer(spread, total) / self.n  # proof: spread
-        inverse, left = np.linalg.inv(curvature), np.eye(self.p) - self.length * curvature
-        variance, fading = np.zeros_like(left), np.eye(self.p)
-        for scale in reversed(scales):
-            variance = variance + (self.length * scale) ** 2 * (fading @ fading.T)
-            fading = fading @ left
-        sampling = inverse @ moment @ inverse.T / self.n
-        noise = math.sqrt(float(np.trace(variance)) / self.p)
-        return Solution(phi, sampling + variance, noise, 1.0, False, sampling)
-
 
 def course(n: int, p: int, mu: float, share: float) -> Schedule:
-    """What to spend on what, for p numbers in all: as in least squares, with a curvature at both passes. proof: composition"""
+    """What to spend on what, for p numbers in all: as in least squares, with a curvature at every step. proof: composition"""
     plan = schedule(n, p, mu, share)
     plan = replace(plan, banded=plan.outside < ROOM * n)
     clear = mu * math.sqrt(CURVATURE_SHARE) * n / math.sqrt(2.0 * p)
     plan = replace(plan, curvature=CURVATURE_SHARE, track=0.0, leverage=max(LEVERAGE * p, CURVATURE_FINE * clear))
     if plan.banded:
-        final = share - math.fsum(plan.steps) - plan.norms - plan.spread - 2.0 * CURVATURE_SHARE
-        return replace(plan, passes=(FIRST * final, (1.0 - FIRST) * final))
-    weights = ROUGH_GROWTH ** np.arange(ROUGH_STEPS)
+        final = share - SUMS_SHARE - math.fsum(STEPS) - plan.norms - plan.spread - CURVATURE_SHARE
+        return replace(plan, steps=STEPS, passes=(SUMS_SHARE, final))
     rest = share - plan.spread - CURVATURE_SHARE - WITHIN_SHARE
-    steps = tuple(map(float, rest * weights / np.sum(weights)))
+    weights = GROWTH ** np.arange(LATER)
+    later = rest * (1.0 - ARRIVING_SHARE) * weights / np.sum(weights)
+    steps = (rest * ARRIVING_SHARE / ARRIVING,) * ARRIVING + tuple(map(float, later))
     return replace(plan, steps=steps, norms=0.0, passes=(0.0, 0.0))

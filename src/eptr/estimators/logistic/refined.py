@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...privacy.claim import Cost
-from ...privacy.contribution import Cell, Interval, Outer
+from ...privacy.contribution import Ball, Cell, Interval, Outer
 from ...privacy.spending import Portion, Spending
 from ...rows.engine import RowFunction, Rows
 from ...rows.memory import MemoryRows
-from ...rows.namespace import doubles, namespace
+from ...rows.namespace import doubles
 from ..columns import FEW, LEAST, Columns, Standardised, standardise
 from ..descent import Solution
-from ..linear.bounds import moments
 from ..linear.refined import (
     COLUMNS_SHARE,
     GRAM_NOISE,
@@ -36,8 +35,10 @@ from ..ranges import buy_ranges
 from ..strategy import NoisySums
 from ..whitening import isotropic, whiten
 from .likelihood import likelihood
+from .look import look
 from .newton import Newton, course
 from .problem import LogisticFitted, LogisticProblem
+from .rough import Rough
 
 __all__ = ["Refined"]
 
@@ -138,47 +139,37 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, *, count: bool
     gram_share = min(max(wanted, GRAM_SHARE[0]), GRAM_SHARE[1]) if clear else TRACE_SHARE
     plan = course(n, p * (classes - 1), mu, 1.0 - gram_share - counted - OUTSIDE_SHARE * count)
 
-    # As targets go, the code of a class lies within the bound: only rows beyond theirs are outside.
-    sums = moments(rows, public.x_bound, float(classes), public.constant, count=count)
+    seen = look(rows, public.x_bound, public.constant, classes)
     if clear:
-        whitening = whiten(
-            spending.noisy(sums.gram, outer, gram_share), spending.scale(outer, gram_share), n
-        )  # proof: gram
+        noisy = spending.noisy(seen.gram, outer, gram_share)  # proof: gram
+        whitening = whiten(noisy, spending.scale(outer, gram_share), n)
     else:
-        length, trace = Interval(0.0, public.x_bound**2), np.trace(sums.gram[: rows.n_features, : rows.n_features])
+        length, trace = Interval(0.0, public.x_bound**2), np.trace(seen.gram[: rows.n_features, : rows.n_features])
         total = float(spending.noisy(np.asarray(trace), length, gram_share))  # proof: trace
         whitening = isotropic(max(total, spending.scale(length, gram_share)) / rows.n_features, p, n)
     outside = 0.0
     if count:
-        beyond = spending.noisy(np.asarray(sums.outside), Interval(0.0, 1.0), OUTSIDE_SHARE)  # proof: outside
+        beyond = spending.noisy(seen.outside, Interval(0.0, 1.0), OUTSIDE_SHARE)  # proof: outside
         outside = min(max(float(beyond) / n, 0.0), 1.0)
     shares, few = np.full(classes, 1.0 / classes), np.zeros(classes, dtype=bool)
     if public.fit_intercept:
-        noisy = spending.noisy(_counts(rows, classes), Cell(), counted)  # proof: counts
+        noisy = spending.noisy(seen.counts, Cell(), counted)  # proof: counts
         least = min(RAREST * spending.scale(Cell(), counted), n / (2.0 * classes))
         shares, few = np.maximum(noisy, least), noisy < FEW / mu
         shares = shares / np.sum(shares)
 
     model = likelihood(shares)
     largest = math.sqrt(n / whitening.smallest) * public.radius * math.sqrt(2.0) * float(np.linalg.norm(model.mix, 2))
-    newton = Newton(model, rows, public.x_bound, public.constant, whitening, spending, plan, largest)
-    solution = newton.smooth() if plan.banded else newton.rough()
+    way = Newton if plan.banded else Rough
+    newton = way(model, rows, public.x_bound, public.constant, whitening, spending, plan, largest)
+    start = newton.start
+    if plan.banded and not few.any():
+        start = newton.begun(spending.noisy(seen.sums, Ball(public.radius), plan.passes[0]))  # proof: sums
+    solution = newton.solve(start)
     solution = replace(solution, phi=newton.inside(solution.phi))
     mix = model.mix[:, 0] if classes == 2 else model.mix[:, 1:] - model.mix[:, :1]
     unknown = (whitening.known(plan.moves, n) < KNOWN)[None, :] | (few[1:] | few[0])[:, None] | newton.touched
     return Found(solution, newton.start, whitening.matrix, mix.reshape(classes - 1, -1).T, unknown, shares, outside)
-
-
-def _counts(rows: Rows, classes: int) -> Array:
-    """How many rows every class has."""
-
-    def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
-        xp = namespace(x)
-        mine = [y == float(k) for k in range(classes)]
-        mine = mine if keep is None else [each & keep for each in mine]
-        return (xp.stack([xp.sum(xp.where(each, xp.ones_like(y), 0.0)) for each in mine]),)
-
-    return rows.sum(block)[0]
 
 
 def _report(found: Found, columns: Columns | None, public: LogisticProblem, stated: dict[str, Any]) -> LogisticFitted:

@@ -1,0 +1,51 @@
+"""One pass before any step: the Gram matrix, and the rows and the number of rows of every class.  Proof: look.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...rows.engine import Rows
+from ...rows.exact import product_grid, project, shrink_factors
+from ...rows.namespace import namespace, whole
+
+__all__ = ["Look", "look"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Exact sums over rows (x, constant) shortened to |x| <= R."""
+
+    gram: Array
+    sums: Array  # of the rows of each class
+    counts: Array  # of all rows of each class
+    outside: Array  # rows that were shortened
+
+
+def look(rows: Rows, x_bound: float, constant: float | None, classes: int) -> Look:
+    """A row beyond the bound is shortened together with its constant. proof: look"""
+    grid = product_grid(rows.n, max(x_bound, constant or 0.0))
+    column = float(math.trunc((constant or 0.0) / grid))
+
+    def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+        xp, factors = namespace(x), shrink_factors(x, x_bound, grid)
+        z, ones = project(x, factors, grid, nearest=True), xp.ones_like(y)
+        mine = [y == float(k) for k in range(classes)]
+        mine = mine if keep is None else [each & keep for each in mine]
+        member = xp.stack([xp.where(each, ones, 0.0) for each in mine], axis=1)
+        weight = whole((ones if factors is None else factors) * column)
+        weight = weight if keep is None else xp.where(keep, weight, 0.0)
+        beyond = 0.0 * ones[0] if factors is None else xp.sum(xp.where(factors < 1.0, ones, 0.0))
+        return z.T @ z, z.T @ weight, weight @ weight, z.T @ member, weight @ member, xp.sum(member, axis=0), beyond
+
+    gram, side, corner, sums, last, counts, outside = rows.sum(block)  # rows in units of the grid: whole numbers
+    if constant is not None:
+        gram = np.block([[gram, side[:, None]], [side[None, :], corner]])
+        sums = np.vstack([sums, last])
+    return Look(gram * grid**2, sums.T * grid, counts, np.asarray(outside))
