@@ -88,7 +88,7 @@ class Carrier:
         """A row function, a formula with a proof, or a statement that names a proof, a contribution, a share or an exact sum."""
         if isinstance(node, ast.FunctionDef):
             names = {a.arg for a in node.args.args}
-            formula = not names & {"rows", "spending"} and "proof:" in (ast.get_docstring(node) or "")
+            formula = not names & {"rows", "spending", "bounds"} and "proof:" in (ast.get_docstring(node) or "")
             return formula or "keep" in names
         if not isinstance(node, ast.stmt) or isinstance(node, (ast.ClassDef, ast.If, ast.For, ast.With)):
             return False
