@@ -163,6 +163,19 @@ def test_where_there_are_no_rows_the_band_is_everything_and_where_they_are_it_is
     assert np.max((high - low)[1:4]) < 0.2
 
 
+@pytest.mark.parametrize("top", [10, 100])
+def test_a_column_of_whole_numbers_is_seen_at_all_of_them_and_has_no_jumps(top):
+    rng = np.random.default_rng(0)
+    values = np.arange(0.7 * top)
+    x = rng.choice(values, size=(20_000, 1))
+    model = additive(x_range=(0, top)).fit(x, np.sin(6 * x[:, 0] / top) + 0.2 * rng.normal(size=len(x)))
+    _, low, high = model.partial_effect(0, values, centred=False)
+    truth = np.sin(6 * values / top)
+    assert np.isfinite(high - low).all()
+    assert np.mean((low <= truth) & (truth <= high)) > 0.9
+    assert model.summary().jumps == ([],)
+
+
 def test_rows_in_a_small_part_of_the_range_are_still_resolved():
     x, y = sample(0, 20_000)
     wide = additive(epsilon=2.0, x_range=(0, 20)).fit(x, y)
