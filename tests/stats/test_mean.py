@@ -78,3 +78,16 @@ def test_groups_have_their_own_means_and_unequal_sizes_show():
     truth = np.array([0.0, 10.0, 0.0])
     assert np.all((answer.low <= truth) & (truth <= answer.high))
     assert answer.se_privacy[2] > 10 * answer.se_privacy[0]
+
+
+@pytest.mark.parametrize(("shares", "n", "epsilon"), [((0.3,), 2000, 0.3), ((0.5, 0.01), 10_000, 1.0)])
+def test_shares_are_means_whose_intervals_hold(shares, n, epsilon):
+    """All values are at the bounds: what noise hides there must not be clipped."""
+    truth, held, errors = np.array(shares), [], []
+    for seed in range(40):
+        x = (np.random.default_rng(seed).uniform(size=(n, len(shares))) < truth).astype(float)
+        found = stats.mean(x, (0, 1), epsilon=epsilon, random_state=seed)
+        held.append((found.low <= truth) & (truth <= found.high))
+        errors.append((found.value - truth) / np.hypot(found.se_sampling, found.se_privacy))
+    assert np.all(np.mean(held, axis=0) > 0.8)
+    assert np.all(abs(np.mean(errors, axis=0)) < 0.6)  # 40 errors of size 1: no bias

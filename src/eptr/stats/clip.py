@@ -100,11 +100,16 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, shape: A
     def norms(x: Any) -> Any:
         return np.sqrt(squares((x - middles) * (1.0 / spreads), 1))[:, None]
 
-    look, spent = locate_norms(rows, norms, math.hypot(*(np.diff(bounds)[:, 0] / spreads)), spending)
+    whole = math.hypot(*(np.diff(bounds)[:, 0] / spreads))
+    look, spent = locate_norms(rows, norms, whole, spending)
     left = 1.0 - found.share - spent
     noise = spending.scale(shape, left) / weight
     # Of a mean, rows that are too long may all point the same way; of squares, they are shared out evenly.
     radius, lost, most = clip_norms(look, noise, power, math.sqrt(d) if power == 1 else d)
+    if (
+        power == 1 and found.lumps and noise * whole < math.sqrt(rows.n)
+    ):  # less than the sampling error: all rows are held
+        radius, lost = whole, 0.0
     ends, even = spreads * radius, spreads**power * lost
 
     def beyond(tails: list[tuple[Tail, Tail]]) -> Array:

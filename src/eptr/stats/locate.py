@@ -40,6 +40,9 @@ class Located:
     looks: list[Look]
     share: float
     clear: bool  # whether noise allows cells of a third of the spread
+    lumps: bool = (
+        False  # whether most rows of a column have nearly one value, so that noise may hide where the others lie
+    )
 
 
 def locate(rows: Rows, bounds: Array, spending: Portion) -> Located:
@@ -56,8 +59,9 @@ def locate(rows: Rows, bounds: Array, spending: Portion) -> Located:
     again = _search(rows, bounds, spending, found.middles, units, last, 1 if one else MOST)
     looks = again.looks
     spreads = np.maximum(again.spreads, [look.spread(rows.n) for look in looks])
+    lumps = bool(np.any(again.spreads < 0.5 * spreads))
     spreads = _alike(spreads / width, 4.0 * looks[0].sd / rows.n) * width
-    return Located(again.middles, spreads, looks, found.share + again.share, again.clear)
+    return Located(again.middles, spreads, looks, found.share + again.share, again.clear, lumps)
 
 
 def locate_norms(rows: Rows, norms: Any, most: float, spending: Portion) -> tuple[Look, float]:
