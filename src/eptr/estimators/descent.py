@@ -203,7 +203,7 @@ class Descent:
             variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise)
             together, centre = FIRST * first + (1.0 - FIRST) * second, FIRST * phi + (1.0 - FIRST) * second_at
         kept = self.worth_keeping(second, second_noise)
-        moment = self.moment(tail, spread, outer, bands.levels[-1])
+        moment = self.moment(tail, spread, outer, None if bend else bands.levels[-1])
         return self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment, pace)
 
     def solution(
@@ -237,8 +237,8 @@ class Descent:
     def moment(self, tail: Tail, spread: Spread, total: Array, last: float | None = None) -> Array:
         """Mean of v v', scaled up by the tail's curve for what is cut off.
 
-        A level below the ``last`` one takes most from directions in which few long rows tell: none of them is taken to be much
-        less spread than the mean.
+        A level below the ``last`` one takes most from directions in which few long rows tell. Where there is no curvature to
+        show them, none is taken to be much less spread than the mean.
         """
         found = self.outer(spread, total) * max(1.0, tail.square() / max(tail.square(spread.level), 1e-300)) / self.n
         return (
