@@ -35,20 +35,22 @@ def rival(entrant, **more):
 FEW, BANDED = "(BI){20}I", "B{4,7}CB{4,}"
 REFINED = {
     "linear": (eptr.LinearRegression(1.0, 1e-3, **LINEAR), f"OII{FEW}O"),
-    "linear, banded": (eptr.LinearRegression(200.0, 1e-3, **LINEAR), f"OII{BANDED}O"),
+    "linear, banded": (eptr.LinearRegression(200.0, 1e-3, **LINEAR | {"y_bound": 99.0}), f"OII{BANDED}O"),
     "linear, warm start": (eptr.LinearRegression(2000.0, 1e-3, **LINEAR), "OIIBCB{2,}WO"),
     "linear, ranges": (eptr.LinearRegression(1.0, 1e-3, **RANGES), f"SIOI{FEW}O"),
-    "linear, ranges, banded": (eptr.LinearRegression(200.0, 1e-3, **RANGES), f"SIOI{BANDED}O"),
+    "linear, ranges, banded": (eptr.LinearRegression(200.0, 1e-3, **RANGES | {"y_range": (-99, 99)}), f"SIOI{BANDED}O"),
     "linear, ranges, warm start": (eptr.LinearRegression(2000.0, 1e-3, **RANGES), "SIOIBCB{2,}WO"),
     "linear, symmetric": (eptr.LinearRegression(1.0, 1e-3, symmetric_errors=True, **LINEAR), f"OII{FEW}O"),
-    "linear, symmetric, banded": (eptr.LinearRegression(200.0, 1e-3, symmetric_errors=True, **LINEAR), "OIIB{4,7}CBIO"),
+    "linear, symmetric, banded": (
+        eptr.LinearRegression(200.0, 1e-3, symmetric_errors=True, **LINEAR | {"y_bound": 99.0}), "OIIB{4,7}CBIO"
+    ),
     "linear, symmetric, warm start": (eptr.LinearRegression(2000.0, 1e-3, symmetric_errors=True, **LINEAR), "OIIBBWO"),
     "linear, private x": (eptr.LinearRegression(1.0, 1e-3, **LINEAR | {"x_bound": "private"}), f"SSIOI{FEW}O"),
     "linear, private bounds": (eptr.LinearRegression(1.0, 1e-3, **PRIVATE), f"CSSIOI{FEW}O"),
-    "linear, private bounds, banded": (eptr.LinearRegression(200.0, 1e-3, **PRIVATE), f"CSSIOI{BANDED}O"),
+    "linear, private bounds, warm start": (eptr.LinearRegression(200.0, 1e-3, **PRIVATE), "CSSIOIBCB{2,}W?O"),
     "linear, no intercept": (eptr.LinearRegression(1.0, 1e-3, fit_intercept=False, **LINEAR), f"OII{FEW}O"),
     "additive": (eptr.AdditiveRegressor(1.0, 1e-3, **RANGES), f"SIOI{FEW}O"),
-    "additive, banded": (eptr.AdditiveRegressor(400.0, 1e-3, **RANGES), f"SIOI{BANDED}O"),
+    "additive, banded": (eptr.AdditiveRegressor(400.0, 1e-3, **RANGES | {"y_range": (-99, 99)}), f"SIOI{BANDED}O"),
     "additive, levels": (eptr.AdditiveRegressor(1.0, 1e-3, categories={1: [-1, 1]}, **RANGES), f"SIOI{FEW}O"),
     "bayes": (eptr.BayesClassifier(1.0, 1e-3, **CLASSES), "LCL"),
     "bayes, one pass": (eptr.BayesClassifier(2000.0, 1e-3, **CLASSES), "L"),
