@@ -159,7 +159,7 @@ def test_a_report_can_go_elsewhere_and_be_verified(eptr, files):
     )
     code, out, _ = eptr("verify", "r.html")
     assert code == 1
-    assert "FAILS  the page tells these facts" in out
+    assert "FAILS  the page is what its record tells" in out
     assert eptr("verify", "nothing.json")[0] == 2
 
 

@@ -171,7 +171,7 @@ def test_a_budget_that_is_refused_sees_no_row(cost, ask):
 def test_the_charge_is_the_announced_cost(cost, ask):
     fit = Fit(cost, Unit("zero-out", 2), what="refined")
     ask(fit.spending)
-    assert fit.account.charged == [(replace(cost, relation="zero-out"), False, "refined")]
+    assert fit.account.charged == [(replace(cost, relation="zero-out", rows=2), False, "refined")]
 
 
 def test_noise_that_fails_was_paid_for():
