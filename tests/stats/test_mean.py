@@ -49,6 +49,45 @@ def test_variances_of_heavy_tails_count_what_they_cannot_see(name):
     assert held >= 0.85
 
 
+HOURS = (lambda g, n: np.where(g.random(n) < 0.95, 40.0, g.normal(35, 12, n).round()), 39.75, (0, 168))
+
+
+@pytest.mark.parametrize(
+    ("draw", "truth", "bounds", "n", "most"),
+    [
+        (*HOURS, 10_000, 8.0),  # noise hides the few rows around those that are all alike: they must not be clipped
+        (
+            lambda g, n: g.normal(50, 10, n),
+            50.0,
+            (-1e5, 1e5),
+            1000,
+            2.0,
+        ),  # thousands of times too wide, on both sides of 0
+    ],
+    ids=["hours", "wide"],
+)
+def test_what_noise_hides_is_in_the_interval(draw, truth, bounds, n, most):
+    found = []
+    for seed in range(60):
+        x = draw(np.random.default_rng(seed), n)
+        answer = stats.mean(x, bounds, epsilon=1.0, random_state=seed)
+        found.append(((answer.value - truth) / (x.std() / np.sqrt(n)), answer.low <= truth <= answer.high))
+    errors, held = np.array(found, dtype=float).T
+    assert np.sqrt(np.mean(errors**2)) < most
+    assert held.mean() >= 0.88
+
+
+def test_a_skewed_column_beside_others_keeps_its_interval():
+    n, truth, held = 10_000, 0.4 * np.exp(0.5), []
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        incomes, gains = ((rng.random(n) < p) * rng.lognormal(0, s, n) for p, s in ((0.4, 1.0), (0.08, 1.2)))
+        X = np.column_stack([rng.normal(45, 15, n), incomes, gains, rng.random(n) < 0.3])
+        answer = stats.mean(X, [(0, 120), (0, 1000), (0, 500), (0, 1)], epsilon=1.0, random_state=seed)
+        held.append(answer.low[1] <= truth <= answer.high[1])
+    assert np.mean(held) >= 0.9
+
+
 def paired(ask, sample, truth, size, runs):
     """Mean distances of the private answer and of the sample's from the truth."""
     epsilon, found = eptr.gaussian_epsilon(delta=1e-6, mu=1.0), []

@@ -21,8 +21,9 @@ from ..rows.namespace import on_host
 __all__ = ["Look", "Tail", "column_cells", "look_at_columns", "look_at_norms"]
 
 Array = NDArray[np.float64]
-# In standard deviations of the noise of a cell: what stands out beside another cell that does, and anywhere at all.
-NEXT, ALONE = 3.5, 5.0
+# In standard deviations of the noise: what stands out beside another cell that does, what each cell between adds to that, up to
+# what stands out anywhere.
+NEXT, APART, ALONE = 3.5, 0.5, 5.0
 # What a cell must hold, in the same unit, to be worth counting among its neighbours.
 RUN = 1.5
 # Beyond the last cell that stands out, each count is this times less of the one before than that was of its own, or less if
@@ -98,6 +99,7 @@ def lasting(counts: Array, sd: float, edges: Array) -> Tail:
     """The same with the most that may be there: a tail that goes on as it was last seen, as far as noise allows."""
     seen, standing = _standing(counts, sd)
     found = np.maximum(counts, 0.0)
+    found[seen - 1 : seen] += sd  # of the last that stands out, too
     ratio = min(float(found[seen - 1] / max(found[seen - 2], sd)), 1.0) if seen > 1 else 1.0
     for k in range(max(seen, 1), len(counts)):
         found[k] = min(LASTING * ratio * found[k - 1], found[k] + sd)
@@ -106,10 +108,11 @@ def lasting(counts: Array, sd: float, edges: Array) -> Tail:
 
 
 def _standing(counts: Array, sd: float) -> tuple[int, int]:
-    """Cells up to the last that stands out, and how many do."""
+    """Cells up to the last that stands out, by itself or with those before it that do not, and how many do."""
     seen = standing = 0
     for k, count in enumerate(counts):
-        if count > ALONE * sd or (count > NEXT * sd and seen == k):
+        run = k - seen
+        if max(count / ALONE, counts[seen : k + 1].sum() / math.sqrt(run + 1) / min(NEXT + APART * run, ALONE)) > sd:
             seen, standing = k + 1, standing + 1
     return seen, standing
 

@@ -18,7 +18,7 @@ from .estimate import Estimate
 from .moments import Weights, moments
 from .question import Question, Shared, column_bounds, column_names, is_column, level_codes
 
-__all__ = ["Asked", "ask_columns", "mean", "mean_weights", "means", "pooled"]
+__all__ = ["Asked", "Means", "ask_columns", "mean", "mean_weights", "means", "pooled"]
 
 Array = NDArray[np.float64]
 
@@ -68,25 +68,47 @@ def mean(
         **shared,
     )
     asked = ask_columns(question, x, bounds, by, levels)
-    value, sampling, privacy, noise = means(
-        asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted
-    )
-    reach = question.normal_quantile * np.hypot(sampling, privacy)
-    low, high = (np.clip(value + sign * reach, *asked.bounds.T) for sign in (-1.0, 1.0))
-    return asked.answer(value, sampling, privacy, noise, low=low, high=high)
+    found = means(asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted)
+    low, high = (np.clip(end, *asked.bounds.T) for end in found.interval(question))
+    return asked.answer(found.value, found.sampling, found.privacy, found.noise, low=low, high=high)
 
 
-def means(
-    rows: Rows, bounds: Array, spending: Portion, groups: int = 1, *, counted: bool
-) -> tuple[Array, Array, Array, float]:
-    """Values by group and column, their errors from sampling and from privacy, and the noise of the last release."""
+@dataclass(frozen=True, slots=True)
+class Means:
+    """By group and column: values, errors from sampling and from noise with what was guessed, what may be missing at most."""
+
+    value: Array
+    sampling: Array
+    seen: Array
+    below: Array
+    above: Array
+    noise: float  # of the last release
+
+    def interval(self, question: Question) -> tuple[Array, Array]:
+        return question.interval(self.value, np.hypot(self.sampling, self.seen), self.below, self.above)
+
+    @property
+    def privacy(self) -> Array:
+        """What may be missing at most counts as two standard errors."""
+        return np.asarray(np.hypot(self.seen, 0.5 * np.maximum(self.below, self.above)))
+
+
+def means(rows: Rows, bounds: Array, spending: Portion, groups: int = 1, *, counted: bool) -> Means:
+    """Looks, a clip, then counts, sums and squares. proof: mean"""
     weights = mean_weights(spending.unit.relation, counted=counted)
     clip = clip_columns(rows, bounds, spending, weights)
     found = moments(rows, groups, clip.centre, clip.scale, bounds, weights, spending, clip.share)
-    value = clip.centre + clip.scale * found.powers[1] + clip.beyond / rows.n
+    value = np.clip(clip.centre + clip.scale * found.powers[1] + clip.beyond / rows.n, *bounds.T)
     sampling = clip.scale * np.sqrt(pooled(found.powers[2] - found.powers[1] ** 2, found.noise[2]) / found.counts)
-    privacy = np.hypot(clip.scale * found.noise[1], clip.unseen / rows.n)
-    return np.clip(value, *bounds.T), sampling, privacy, float(np.max(clip.scale * found.noise[1]))
+    noise = clip.scale * found.noise[1]
+    return Means(
+        value,
+        sampling,
+        np.hypot(noise, clip.unseen / rows.n),
+        clip.below / rows.n,
+        clip.above / rows.n,
+        float(np.max(noise)),
+    )
 
 
 def mean_weights(relation: str, *, counted: bool) -> Weights:

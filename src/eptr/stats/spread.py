@@ -97,8 +97,9 @@ def _variances(asked: Asked) -> tuple[Array, Array, Array, Array, Array, float]:
     sampling = unit * np.sqrt(pooled(fourth - (square - away) ** 2, found.noise[4]) / found.counts)
     noise = np.hypot(found.noise[2], 2.0 * np.sqrt(away) * found.noise[1])
     privacy, above = np.hypot(unit * noise, clip.unseen / rows.n), clip.above / rows.n
-    reach, most = asked.question.normal_quantile * np.hypot(sampling, privacy), largest_variances(bounds)
+    most = largest_variances(bounds)
     value = np.clip(value, 0.0, most)
-    low, high = np.maximum(value - reach, 0.0), np.minimum(value + np.hypot(reach, above), most)
+    low, high = asked.question.interval(value, np.hypot(sampling, privacy), 0.0, above)
+    low, high = np.maximum(low, 0.0), np.minimum(high, most)
     privacy = np.hypot(privacy, 0.5 * above)  # what may be there at most counts as two standard errors
     return value, sampling, privacy, low, high, float(np.max(unit * found.noise[2]))
