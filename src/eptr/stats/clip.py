@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
-from ..rows.namespace import squares
+from ..rows.namespace import squares, widened
 from .locate import Located, locate, locate_norms
 from .looks import FADE, Look, Tail
 from .moments import Weights
@@ -98,7 +98,8 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, shape: A
     d, middles, spreads = rows.n_features, found.middles, found.spreads
 
     def norms(x: Any) -> Any:
-        return np.sqrt(squares((x - middles) * (1.0 / spreads), 1))[:, None]
+        wide, middle, factor = widened(x, middles, 1.0 / spreads)
+        return np.sqrt(squares(((wide - middle) * factor).reshape(x.shape), 1))[:, None]
 
     whole = math.hypot(*(np.diff(bounds)[:, 0] / spreads))
     look, spent = locate_norms(rows, norms, whole, spending)

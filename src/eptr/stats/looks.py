@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..privacy.contribution import Shape
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
-from ..rows.namespace import on_host
+from ..rows.namespace import on_host, widened
 
 __all__ = ["Look", "Tail", "column_cells", "look_at_columns", "look_at_norms"]
 
@@ -211,21 +211,22 @@ def _look(
     d, scale = len(centres), 1.0 / units
     span = max(float(np.max((bounds[:, 1] - centres) * scale)), float(np.max((centres - bounds[:, 0]) * scale)), 2.0)
     side = math.ceil(math.log2(span + 1.0))
-    offsets, piece = side + 2 * side * np.arange(d), max(1, _IN_CACHE // rows.n_features)
+    offsets, piece = side + 2 * side * np.arange(d), max(64, _IN_CACHE // rows.n_features // 64 * 64)
+    most = math.nextafter(2.0**side, 0.0)
 
     def leading(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         x, counts = x if keep is None else x[keep], np.zeros(2 * side * d, dtype=np.int64)
         for start in range(0, len(x), piece):
-            z = statistic(x[start : start + piece]) - centres
-            z *= scale
-            z += np.copysign(1.0, z)
-            bits = z.view(np.int64)
-            cells = np.right_shift(bits, 52)
-            cells &= 2047
+            z, centre, factor, offset = widened(statistic(x[start : start + piece]), centres, scale, offsets)
+            z = z - centre
+            z *= factor
+            below = z.view(np.int64) >> 63
+            np.abs(z, out=z)
+            z += 1.0
+            cells = np.minimum(z, most, out=z).view(np.int64) >> 52
             cells -= 1023  # the exponent: 0 next to the centre
-            np.minimum(cells, side - 1, out=cells)
-            cells ^= np.right_shift(bits, 63)  # below the centre k becomes -1 - k
-            cells += offsets
+            cells ^= below  # k becomes -1 - k
+            cells += offset
             counts += np.bincount(cells.ravel(), minlength=2 * side * d)
         return (counts.reshape(d, 2 * side).astype(float),)
 

@@ -13,7 +13,7 @@ from ..privacy.contribution import Shape
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.exact import project, shrink_factors, sum_grid
-from ..rows.namespace import like, namespace, whole
+from ..rows.namespace import like, namespace, whole, widened
 
 __all__ = ["Moments", "Weights", "moments"]
 
@@ -76,9 +76,11 @@ def moments(
 
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         xp, (low, high, middle, factor) = namespace(x), (like(v, x) for v in (*bounds.T, centre, 1.0 / scale))
-        u = xp.minimum(xp.maximum(x, low), high)
+        wide, low, high, middle, factor = widened(x, low, high, middle, factor)
+        u = xp.minimum(xp.maximum(wide, low), high)
         u -= middle
         u *= factor
+        u = xp.reshape(u, x.shape)
         if keep is not None:
             u = xp.where(keep[:, None], u, xp.zeros_like(u))
         units = {1: project(u, shrink_factors(u, 1.0), grid)}
