@@ -130,3 +130,15 @@ def test_shares_are_means_whose_intervals_hold(shares, n, epsilon):
         errors.append((found.value - truth) / np.hypot(found.se_sampling, found.se_privacy))
     assert np.all(np.mean(held, axis=0) > 0.8)
     assert np.all(abs(np.mean(errors, axis=0)) < 0.6)  # 40 errors of size 1: no bias
+
+
+@pytest.mark.parametrize(
+    ("statistic", "most"), [(stats.mean, 100.0), (stats.variance, 5000.0), (stats.std, 5000.0**0.5)]
+)
+def test_of_a_group_that_noise_hides_nothing_is_said(statistic, most):
+    """Five rows at one end; a level that no row has."""
+    t = np.repeat(["a", "b"], [4995, 5])
+    x = np.where(t == "b", 95.0, np.random.default_rng(0).normal(50, 5, size=5000))
+    found = statistic(x, (0, 100), by=t, levels=["a", "b", "none"], epsilon=1.0, random_state=0)
+    assert found.high[0] - found.low[0] < 0.2 * most
+    np.testing.assert_allclose([found.low[1:], found.high[1:]], [[0.0] * 2, [most] * 2])

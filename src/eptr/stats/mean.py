@@ -101,14 +101,8 @@ def means(rows: Rows, bounds: Array, spending: Portion, groups: int = 1, *, coun
     value = np.clip(clip.centre + clip.scale * found.powers[1] + clip.beyond / rows.n, *bounds.T)
     sampling = clip.scale * np.sqrt(pooled(found.powers[2] - found.powers[1] ** 2, found.noise[2]) / found.counts)
     noise = clip.scale * found.noise[1]
-    return Means(
-        value,
-        sampling,
-        np.hypot(noise, clip.unseen / rows.n),
-        clip.below / rows.n,
-        clip.above / rows.n,
-        float(np.max(noise)),
-    )
+    below, above = (np.where(found.few, np.diff(bounds)[:, 0], more / rows.n) for more in (clip.below, clip.above))
+    return Means(value, sampling, np.hypot(noise, clip.unseen / rows.n), below, above, float(np.max(noise)))
 
 
 def mean_weights(relation: str, *, counted: bool) -> Weights:

@@ -96,10 +96,10 @@ def _variances(asked: Asked) -> tuple[Array, Array, Array, Array, Array, float]:
     fourth = fourth - 4.0 * mean * third + 6.0 * mean**2 * square - 3.0 * mean**4  # around the mean
     sampling = unit * np.sqrt(pooled(fourth - (square - away) ** 2, found.noise[4]) / found.counts)
     noise = np.hypot(found.noise[2], 2.0 * np.sqrt(away) * found.noise[1])
-    privacy, above = np.hypot(unit * noise, clip.unseen / rows.n), clip.above / rows.n
-    most = largest_variances(bounds)
+    privacy, most = np.hypot(unit * noise, clip.unseen / rows.n), largest_variances(bounds)
+    below, above = (np.where(found.few, most, more / rows.n) for more in (clip.below, clip.above))
     value = np.clip(value, 0.0, most)
-    low, high = asked.question.interval(value, np.hypot(sampling, privacy), 0.0, above)
+    low, high = asked.question.interval(value, np.hypot(sampling, privacy), below, above)
     low, high = np.maximum(low, 0.0), np.minimum(high, most)
     privacy = np.hypot(privacy, 0.5 * above)  # what may be there at most counts as two standard errors
     return value, sampling, privacy, low, high, float(np.max(unit * found.noise[2]))
