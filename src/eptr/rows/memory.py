@@ -122,7 +122,7 @@ def _of_length(y: Any, n: int) -> Any:
         )
         y, shape = frame_columns(y)[0] if hasattr(y, "columns") else y[:, 0], shape[:1]
     if shape != (n,):
-        raise InputError(f"y must have one value per row of X, shape ({n},), got shape {shape}.")
+        raise InputError(f"y (or by) must have one value per row of X, shape ({n},), got shape {shape}.")
     return y
 
 

@@ -40,14 +40,14 @@ def mean(
     Parameters
     ----------
     bounds : (low, high), one pair per column, or {name: (low, high)}, which chooses columns
-        From what is known before seeing the data; values beyond are moved to them. Wide bounds do no harm: a seventh of the
+        From what is known before seeing the data; values beyond are moved to them. Wide bounds do no harm: a quarter of the
         budget finds where the rows are.
     by : column of labels or its name, optional
         Means by group, all in one release; the sizes of groups are private.
     levels : list
         The groups; required with ``by``, because levels that are found in the data would tell which ones occur.
     level : float
-        Of the intervals. They assume that tails fade: a few rows far beyond all others cannot be seen by anybody.
+        Of the intervals. They allow for tails that go on as they are seen to; rows far beyond all others may be too few to be seen.
 
     Examples
     --------
