@@ -18,7 +18,13 @@ from eptr.stats import mean
 from .accuracy import _quiet, parallel
 from .tables import show
 
-RANGES, TRUTH, MEAN = ((0, 110), (0, 200_000), (-1000, 3000)), (200 / 60, 0.01), float(np.exp(10.5 + 0.5**2 / 2))
+RANGES, TRUTH, MEAN = (
+    ((0, 110), (0, 200_000), (-1000, 3000)),
+    (200 / 60, 0.01, -200 * 50 / 60),
+    float(np.exp(10.5 + 0.5**2 / 2)),
+)
+
+WHAT = ("age", "income", "intercept", "mean income")
 
 
 def wider(low, high, times):
@@ -26,7 +32,7 @@ def wider(low, high, times):
 
 
 def one_run(n, times, seed):
-    """Of the slopes of age and income, and of the mean income: distance, whether the interval holds and is one."""
+    """Of the slopes of age and income, the intercept and the mean income: distance, whether the interval holds and is one."""
     _quiet()
     rng = np.random.default_rng([seed, n])
     age, income = rng.uniform(20, 80, n), rng.lognormal(10.5, 0.5, n)
@@ -34,7 +40,7 @@ def one_run(n, times, seed):
     *x_range, y_range = (wider(*ends, times) for ends in RANGES)
     fit = eptr.LinearRegression(1.0, 1e-6, x_range=x_range, y_range=y_range, random_state=seed).fit(X, y)
     (beta, errors), ends = robust(X, y), fit.conf_int()
-    found = [(fit.coef_[j] - beta[j], errors[j], *(ends[j] - TRUTH[j])) for j in (0, 1)]
+    found = [(fit.fitted_.centre[j] - beta[j], errors[j], *(ends[j] - TRUTH[j])) for j in (0, 1, 2)]
     answer = mean(income, x_range[1], epsilon=1.0, random_state=seed)
     found.append((answer.value - income.mean(), income.std() / np.sqrt(n), answer.low - MEAN, answer.high - MEAN))
     return [(away / error, low <= 0 <= high, np.isfinite(high - low)) for away, error, low, high in found]
@@ -59,8 +65,8 @@ def main():
         for times in (1, 2, 3, 10):
             tasks = [(n, times, seed) for seed in range(count)]
             runs = np.array(parallel(one_run, tasks, f"n={n}, {times} times too wide"), dtype=float)
-            rows.append([n, times, count, *(x for k in range(3) for x in judged(runs[:, k]))])
-    words = [f"{what}{part}" for what in ("age", "income", "mean income") for part in ("", ", held", ", told")]
+            rows.append([n, times, count, *(x for k in range(len(WHAT)) for x in judged(runs[:, k]))])
+    words = [f"{what}{part}" for what in WHAT for part in ("", ", held", ", told")]
     title = "ranges that are too wide: distance from the non-private value, intervals that hold, runs that give one"
     show(title, ["n", "times too wide", "runs", *words], rows, "ranges")
 

@@ -30,10 +30,11 @@ Array = NDArray[np.float64]
 OUTSIDE = 8.0  # rows beyond the last level, times mu/sqrt(p): where bias and noise are of one size
 SYMMETRIC, SYMMETRIC_MOST = 3.0, 0.3  # errors known to be symmetric: share of rows to clip, times sqrt(n) mu; at most
 ROOM = 0.04  # bands are worth their price if that many rows are less than this share of all
-NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE = 0.04, 0.02, 0.02, 0.02
+NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE, SIZES_SHARE = 0.04, 0.02, 0.02, 0.02, 0.02
 FIRST = 0.2  # of the two passes' budget, to the first
 LOW = 0.85  # the first level: this quantile of the gradients' norms, or half the last one
 STEPS, STEPS_MORE, STEPS_SHARE, STEPS_NOISY = 3.0, 30.0, 1.0, 20
+LIMIT = 2.0  # on the length of the estimate, in root mean squares of y
 STEP_CLIP = 2.0  # steps clip at this multiple of sqrt(p times the residual mean square) ...
 # ... or, where noise rules, at a length that such a share of rows exceeds: from ROOM on, and from where all is noise.
 TRACK_TARGET, TRACK_RATE = (0.5, 0.6, 0.15), 2.0
@@ -66,7 +67,7 @@ class Schedule:
     spread: float
     track: float
     passes: tuple[float, float]  # the first is left out from a good start
-
+    sizes: float  # on the size of gradients before the first step, if that of y is not clear
     target: float  # share of rows that a step clips, if steps are all there is
 
     @property
@@ -75,8 +76,12 @@ class Schedule:
         return max(len(self.steps), 1) + sum(share > 0.0 for share in self.passes)
 
 
-def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False, warm: bool = False) -> Schedule:
-    """What to spend on what. ``share``: what is left after the Gram matrix; ``warm``: a start is known, no steps needed."""
+def schedule(
+    n: int, p: int, mu: float, share: float, *, symmetric: bool = False, warm: bool = False, clear: bool = True
+) -> Schedule:
+    """What to spend on what. ``share``: what is left after the Gram matrix; ``warm``: a start is known, no steps needed;
+    ``clear``: the size of y is known.
+    """
     outside = OUTSIDE * math.sqrt(p) / mu
     few = outside / n
     banded = few < ROOM
@@ -84,12 +89,13 @@ def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False
         outside = n * min(SYMMETRIC_MOST, SYMMETRIC / (math.sqrt(n) * mu))
     # What w z'z may be if the noise of the curvature shall be 1; at LEVERAGE p it must be below CURVATURE_NOISE to be of use.
     leverage = mu * math.sqrt(CURVATURE_SHARE) * n / math.sqrt(2.0 * p)
-    clear = LEVERAGE * p < CURVATURE_NOISE * leverage
+    seen = LEVERAGE * p < CURVATURE_NOISE * leverage
     leverage = max(LEVERAGE * p, CURVATURE_FINE * leverage)
     norms = NORMS_SHARE * (banded and not (symmetric and warm))
-    curvature = CURVATURE_SHARE * (clear or symmetric or not banded)
+    curvature = CURVATURE_SHARE * (seen or symmetric or not banded)
     track = 0.0 if banded else TRACK_SHARE
-    rest = share - norms - curvature - SPREAD_SHARE - track
+    sizes = 0.0 if clear or warm or not banded else SIZES_SHARE
+    rest = share - norms - curvature - SPREAD_SHARE - track - sizes
     count = 0 if warm else round(STEPS + STEPS_MORE * math.sqrt(few)) if banded else STEPS_NOISY
     stepping = 0.0 if warm else STEPS_SHARE * math.sqrt(few) if banded else rest
     weights = (1.5 if count <= 5 else 1.2) ** np.arange(count)
@@ -99,7 +105,7 @@ def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False
     least, most, noisy = TRACK_TARGET
     target = least + (most - least) * min(1.0, max(0.0, (few - ROOM) / (noisy - ROOM)))
     return Schedule(
-        outside, banded, symmetric, steps, norms, curvature, leverage * clear, SPREAD_SHARE, track, passes, target
+        outside, banded, symmetric, steps, norms, curvature, leverage * seen, SPREAD_SHARE, track, passes, sizes, target
     )
 
 
@@ -148,6 +154,11 @@ class Descent:
         ``scale``: mean square of y. ``limit``: on |phi|. With many rows the clip follows what phi leaves of ``scale``. Where
         noise rules it follows the share of rows beyond it, which tolerates any scale (Andrew et al. 2021).
         """
+        if self.plan.sizes:  # a wide range of y: its mean square is lost in noise, the cells of a histogram are not
+            norms = self.norms()
+            tail = self.read(norms, self.at(phi).sums(self.rows, norms)[0], self.plan.sizes)
+            scale = tail.square() / (self.n * self.p)
+            limit = LIMIT * math.sqrt(scale)
         clip, noise = math.sqrt(self.p * scale), []
         each = self.plan.track / max(len(self.plan.steps), 1)
         for share in self.plan.steps:
@@ -170,9 +181,9 @@ class Descent:
         """Cells up to the longest gradient there can be."""
         return Norms(tuple(float(self.largest * RATIO ** (k - (CELLS - 1.0))) for k in range(CELLS)))
 
-    def read(self, norms: Norms, counts: Array) -> Tail:
+    def read(self, norms: Norms, counts: Array, share: float) -> Tail:
         """How long gradients are."""
-        (cell,), share = norms.contributions(self.p), self.plan.norms
+        (cell,) = norms.contributions(self.p)
         noisy = self.spending.noisy(counts, cell, share)  # proof: norms
         return Tail(np.array(norms.edges), noisy, self.spending.scale(cell, share))
 
@@ -180,7 +191,7 @@ class Descent:
         """How long gradients are, and what else is asked of the same pass."""
         norms = self.norms()
         counts, *others = self.at(phi).sums(self.rows, norms, *asks)
-        return self.read(norms, counts), others
+        return self.read(norms, counts, self.plan.norms), others
 
     def finish(self, phi: Array) -> Solution:
         """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands"""

@@ -36,6 +36,7 @@ COLUMNS_SHARE = 0.04  # on means and second moments of raw columns
 GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a step miss by GRAM_NOISE of its way
 GRAM_NOISE = 0.35
 SQUARE_SHARE, OUTSIDE_SHARE = 0.02, 0.005  # on y'y, and on the number of rows beyond the bounds
+CLEAR = 4.0  # times its noise, y'y is known well enough to clip steps by
 CROSS_SHARE = 0.05  # on X'y, the start of clear data
 WARM = 0.07  # it is a good one if one step leaves so little of its noise, in standard errors of a model without columns
 WARM_CLIP = 3.0  # symmetric errors: one step from there, clipped at this multiple of sqrt(p sigma^2)
@@ -87,13 +88,9 @@ class Refined(NoisySums):
         low, high = public.y_range or (-public.y_bound, public.y_bound)
         columns, seen = None, rows
         if public.x_range is not None:
-            portion = left.within(COLUMNS_SHARE)
-            mu = effective(left.mu, left.unit)
-            columns = standardise(rows, *public.x_range, low, high, portion, centred=public.fit_intercept, mu=mu)
-            public, left = (
-                replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features)),
-                left.within(1.0 - COLUMNS_SHARE),
-            )
+            mu, centred = effective(left.mu, left.unit), public.fit_intercept
+            columns, left = standardise(rows, *public.x_range, low, high, left, COLUMNS_SHARE, centred=centred, mu=mu)
+            public = replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features))
         centre = (low + high) / 2.0 if public.y_range is not None and public.fit_intercept else 0.0
         if columns is not None and columns.y_mean is not None:  # in a wide range y may lie far from the middle
             centre = columns.y_mean
@@ -155,7 +152,9 @@ def descend(
     start = spending.scale(products, CROSS_SHARE) * float(np.linalg.norm(whitening.matrix)) / math.sqrt(n * p * scale)
     spent = gram_share + SQUARE_SHARE + OUTSIDE_SHARE * count
     warm = schedule(n, p, mu, 1.0 - spent).banded and start * float(np.max(whitening.doubt)) < WARM
-    plan = schedule(n, p, mu, 1.0 - spent - CROSS_SHARE * warm, symmetric=symmetric, warm=warm)
+    plan = schedule(
+        n, p, mu, 1.0 - spent - CROSS_SHARE * warm, symmetric=symmetric, warm=warm, clear=square > CLEAR * doubt
+    )
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
     descent = Descent(
         Squares(reach * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest, pace
@@ -228,6 +227,10 @@ def _report(
         beta[-1] += centre
     covariance = to_user @ solution.covariance @ to_user.T
     sampling = None if solution.sampling is None else np.sqrt(np.diag(to_user @ solution.sampling @ to_user.T))
+    if columns is not None and public.fit_intercept:  # where x is 0 the line is known as well as its slopes
+        unknown = undetermined[:slopes]
+        away = float(np.sum(abs(columns.centre / columns.scale)[unknown])) * math.sqrt(solution.residual_square)
+        undetermined[-1] |= bool(np.any(unknown & columns.unseen)) or away > math.sqrt(covariance[-1, -1])
     noise = solution.noise * math.sqrt(float(np.mean(np.sum(to_user**2, axis=1))))
     shrunk = _shrunk(beta, solution.noise**2 * (to_user @ to_user.T), columns, public)
     return RegressionFitted(
