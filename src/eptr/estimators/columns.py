@@ -28,6 +28,7 @@ FAR = 4.0  # y is moved if its mean lies so many times its noise from the middle
 NARROW = 2.5  # a column whose variance is less than so many times its noise, or half of FINEST, is looked at closer ...
 CLOSER_SHARE = 0.02  # ... for this share of the whole budget, in cells that end at such shares of the half range
 EDGES = 2.0 ** np.arange(-14.0, 2.0)
+SPIKE = 0.5  # a column with more rows in one cell may be one value and a few others
 SEEN = 4.0  # standard deviations at which a cell is more than noise
 USELESS = 0.25  # noise on a mean, in half ranges, from which it is not worth using
 
@@ -41,7 +42,7 @@ class Columns:
     centre: Array
     scale: Array
     too_few: NDArray[np.bool_]
-    unseen: NDArray[np.bool_]  # whose spread is less than could be seen
+    variance: Array  # after scaling; not a number where it is less than could be seen
     outside: float  # share of rows with a value beyond a range
     y_mean: float | None = None  # where y is a number that may be moved
 
@@ -138,15 +139,19 @@ def standardise(
     if centred and noise < USELESS and np.any(narrow):
         where = np.flatnonzero(narrow)
         moved, wide = _closer(rows, where, (middle + half * mean)[where], half[where], whole)
-        mean[where], spread[where] = np.clip(mean[where] + moved, -1.0, 1.0), wide**2
+        mean[where], spread[where] = (
+            np.clip(mean[where] + moved, -1.0, 1.0),
+            np.where(wide > 0.0, wide**2, spread[where]),
+        )
         floor[where], share = np.where(wide > 0.0, EDGES[0], floor[where]), share + CLOSER_SHARE
     farther = np.maximum(least, (1.0 + abs(mean)) / (LONGEST * math.sqrt(features)))  # the end that fewer rows are at
-    unseen = ~ends & (np.sqrt(spread) < floor)
+    blind = ~ends & ((np.sqrt(spread) < floor) | narrow)
     scale = half * np.maximum(np.sqrt(spread), np.where(ends, farther, floor))
     centre, outside = middle + half * mean, min(max(outside, 0.0), 1.0)
     y_mean = float(centre[-1]) if with_y and abs(mean[-1]) > FAR * noise else None
     low, high, centre, scale = (v[:features] for v in (low, high, centre, scale))
-    columns = Columns(low, high, centre, scale, too_few[:features], unseen[:features], outside, y_mean)
+    variance = np.where(blind[:features], math.nan, spread[:features] * (half[:features] / scale) ** 2)
+    columns = Columns(low, high, centre, scale, too_few[:features], variance, outside, y_mean)
     return columns, whole.within(1.0 - share)
 
 
@@ -168,6 +173,7 @@ def _closer(rows: Rows, where: NDArray[np.int64], centre: Array, half: Array, wh
     noisy = whole.noisy(counts, each, CLOSER_SHARE)  # proof: closer
     clear = np.where(noisy > SEEN * whole.scale(each, CLOSER_SHARE), noisy, 0.0)
     middles, total = (ends[1:] + ends[:-1]) / 2.0, np.maximum(np.sum(clear, axis=1), 1.0)
+    spike = np.max(clear, axis=1) > SPIKE * total  # what is not in one cell may be anywhere, and rare
     moved = clear @ middles / total
     square = clear @ (middles**2 + np.diff(ends) ** 2 / 12.0) / total
-    return moved, np.sqrt(np.maximum(square - moved**2, 0.0))
+    return np.where(spike, 0.0, moved), np.where(spike, 0.0, np.sqrt(np.maximum(square - moved**2, 0.0)))

@@ -34,6 +34,10 @@ NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE, SIZES_SHARE = 0.04, 0.0
 FIRST = 0.2  # of the two passes' budget, to the first
 LOW = 0.85  # the first level: this quantile of the gradients' norms, or half the last one
 STEPS, STEPS_MORE, STEPS_SHARE, STEPS_NOISY = 3.0, 30.0, 1.0, 20
+OVERSHOT = (
+    1.3,
+    2.0,
+)  # curvature along a move from which it counts as too long, by so many standard deviations of its noise
 LIMIT = 2.0  # on the length of the estimate, in root mean squares of y
 STEP_CLIP = 2.0  # steps clip at this multiple of sqrt(p times the residual mean square) ...
 # ... or, where noise rules, at a length that such a share of rows exceeds: from ROOM on, and from where all is noise.
@@ -139,6 +143,9 @@ class Descent:
         self.likelihood, self.rows, self.x_bound, self.constant = likelihood, rows, x_bound, constant
         self.whitening, self.spending, self.plan, self.largest = whitening, spending, plan, largest
         self.n, self.p, self.pace = rows.n, len(whitening.matrix), pace
+        self.learnt = np.eye(
+            self.p
+        )  # inverse curvature, as far as steps that went too far have shown it. proof: overshoot
 
     def at(self, phi: Array) -> Gradient:
         """Gradients at a released point."""
@@ -160,14 +167,18 @@ class Descent:
             scale = tail.square() / (self.n * self.p)
             limit = LIMIT * math.sqrt(scale)
         clip, noise = math.sqrt(self.p * scale), []
-        each = self.plan.track / max(len(self.plan.steps), 1)
+        each, before = self.plan.track / max(len(self.plan.steps), 1), None
         for share in self.plan.steps:
             if self.plan.banded:
                 clip = STEP_CLIP * math.sqrt(self.p * max(scale - float(phi @ phi), 0.05 * scale))
             asks = [] if self.plan.banded else [Beyond(clip)]
             total, *beyond = self.at(phi).sums(self.rows, Bands((clip,)), *asks)
             noise.append(self.pace * self.spending.scale(Ball(clip), share) / self.n)
-            phi = phi + self.pace * self.spending.noisy(total[0], Ball(clip), share) / self.n  # proof: step
+            gradient = self.spending.noisy(total[0], Ball(clip), share) / self.n  # proof: step
+            if before is not None:
+                self.learn(phi - before[0], before[1] - gradient, math.hypot(*noise[-2:]) / self.pace)
+            before = phi, gradient
+            phi = phi + self.pace * self.learnt @ gradient
             phi = phi * min(1.0, limit / max(float(np.linalg.norm(phi)), 1e-300))
             if beyond:
                 contribution = asks[0].contributions(self.p)[0]
@@ -176,6 +187,15 @@ class Descent:
                 change = float(np.clip(TRACK_RATE * (found - self.plan.target), -1.0, 1.0))
                 last, clip = clip, clip * math.exp(change * min(1.0, CURVATURE_NOISE / doubt))
         return phi, noise, clip if self.plan.banded or not self.plan.steps else last
+
+    def learn(self, move: Array, change: Array, noise: float) -> None:
+        """From how a gradient changed over a move: if the move clearly went too far, it shall not again. proof: overshoot"""
+        length = float(move @ move)
+        bend = float(move @ change) / max(length, 1e-300)
+        if bend - OVERSHOT[1] * noise / math.sqrt(max(length, 1e-300)) > OVERSHOT[0]:
+            # Broyden's update of an inverse: learnt @ change is move afterwards.
+            row = move @ self.learnt
+            self.learnt = self.learnt + np.outer(move - self.learnt @ change, row) / float(row @ change)
 
     def norms(self) -> Norms:
         """Cells up to the longest gradient there can be."""
@@ -210,6 +230,10 @@ class Descent:
             ((first, first_noise),) = self.bands(phi, bands, plan.passes[0])
             second_at = phi + pace * (inverse @ np.sum(first, axis=0))
             (second, second_noise), outer = self.bands(second_at, bands, plan.passes[1], spread)
+            self.learn(
+                second_at - phi, np.sum(first - second, axis=0), math.sqrt(float(np.sum(first_noise + second_noise)))
+            )
+            inverse = inverse if np.array_equal(self.learnt, np.eye(self.p)) else self.learnt
             # Both passes point to the solution; they are averaged by precision, the same for every band.
             variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise)
             together, centre = FIRST * first + (1.0 - FIRST) * second, FIRST * phi + (1.0 - FIRST) * second_at
@@ -281,12 +305,14 @@ class Descent:
     def inverse(self, bend: list[Curvature], total: list[Array]) -> Array:
         """Of the curvature, if there is one to release. proof: curvature"""
         if not bend:
-            return np.eye(self.p)
+            return self.learnt
         (contribution,), share = bend[0].contributions(self.p), self.plan.curvature
         released = self.spending.noisy(total[0], contribution, share) / self.n
         # Directions where a floor held the whitening back are weak; no other can be, so what looks weaker is noise.
         doubt = CURVATURE_DOUBT * math.sqrt(2.0 * self.p) * self.spending.scale(contribution, share) / self.n
         low = CURVATURES[0] * max(self.whitening.weakest, min(doubt, 1.0))
+        if not np.array_equal(self.learnt, np.eye(self.p)):  # long rows are shortened in it
+            return self.learnt
         return np.asarray(np.linalg.inv(repaired(released, low, CURVATURES[1])), dtype=float)
 
     def outer(self, spread: Spread, total: Array) -> Array:

@@ -36,6 +36,7 @@ COLUMNS_SHARE = 0.04  # on means and second moments of raw columns
 GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a step miss by GRAM_NOISE of its way
 GRAM_NOISE = 0.35
 SQUARE_SHARE, OUTSIDE_SHARE = 0.02, 0.005  # on y'y, and on the number of rows beyond the bounds
+LOST = 10.0  # times what the Gram matrix has of a column, whose rows are shortened there, is in few of them
 CLEAR = 4.0  # times its noise, y'y is known well enough to clip steps by
 CROSS_SHARE = 0.05  # on X'y, the start of clear data
 WARM = 0.07  # it is a good one if one step leaves so little of its noise, in standard errors of a model without columns
@@ -100,7 +101,13 @@ class Refined(NoisySums):
             seen = Standardised(rows, columns, centre)
         reach = REACH if public.y_range is None else 1.0  # values beyond a range are moved to its edge
         solution, whitening, unknown, outside = descend(
-            seen, public, left, symmetric=public.symmetric, reach=reach, count=columns is None
+            seen,
+            public,
+            left,
+            symmetric=public.symmetric,
+            reach=reach,
+            count=columns is None,
+            variance=None if columns is None else columns.variance,
         )
         return _report(solution, whitening, unknown, columns, centre, outside, public, stated)
 
@@ -124,10 +131,12 @@ def descend(
     reach: float = REACH,
     count: bool = False,
     pace: float = 1.0,
+    variance: Array | None = None,
 ) -> tuple[Solution, Whitening, NDArray[np.bool_], float]:
     """From rows of about unit size to a solution in whitened coordinates; y is seen up to ``reach`` times its bound.
 
     ``pace``: length of a step; below 1 where the Gram matrix may be too small, and a whole step would go too far.
+    ``variance``: of columns, where it is known.
     """
     n, p, bound = rows.n, public.numbers, public.y_bound
     mu = effective(spending.mu, spending.unit)
@@ -152,9 +161,8 @@ def descend(
     start = spending.scale(products, CROSS_SHARE) * float(np.linalg.norm(whitening.matrix)) / math.sqrt(n * p * scale)
     spent = gram_share + SQUARE_SHARE + OUTSIDE_SHARE * count
     warm = schedule(n, p, mu, 1.0 - spent).banded and start * float(np.max(whitening.doubt)) < WARM
-    plan = schedule(
-        n, p, mu, 1.0 - spent - CROSS_SHARE * warm, symmetric=symmetric, warm=warm, clear=square > CLEAR * doubt
-    )
+    left, clear = 1.0 - spent - CROSS_SHARE * warm, square > CLEAR * doubt
+    plan = schedule(n, p, mu, left, symmetric=symmetric, warm=warm, clear=clear)
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
     descent = Descent(
         Squares(reach * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest, pace
@@ -172,7 +180,11 @@ def descend(
         solution = descent.finish_symmetric(phi, WARM_CLIP * math.sqrt(p * rest))
     else:
         solution = descent.finish_symmetric(phi, descent.tail(phi)[0].level(plan.outside))
-    return solution, whitening, whitening.known(plan.moves, n) < KNOWN, min(max(outside, 0.0), 1.0)
+    unknown = whitening.known(plan.moves, n) < KNOWN
+    if variance is not None:  # a few rows make up nearly all of a column's squares
+        noise_of_gram = spending.scale(outer, gram_share)
+        unknown[: len(variance)] |= n * variance > LOST * (np.diag(gram)[: len(variance)] + noise_of_gram)
+    return solution, whitening, unknown, min(max(outside, 0.0), 1.0)
 
 
 def simulated(public: LeastSquares) -> tuple[MemoryRows, int]:
@@ -230,7 +242,7 @@ def _report(
     if columns is not None and public.fit_intercept:  # where x is 0 the line is known as well as its slopes
         unknown = undetermined[:slopes]
         away = float(np.sum(abs(columns.centre / columns.scale)[unknown])) * math.sqrt(solution.residual_square)
-        undetermined[-1] |= bool(np.any(unknown & columns.unseen)) or away > math.sqrt(covariance[-1, -1])
+        undetermined[-1] |= bool(np.any(unknown & np.isnan(columns.variance))) or away > math.sqrt(covariance[-1, -1])
     noise = solution.noise * math.sqrt(float(np.mean(np.sum(to_user**2, axis=1))))
     shrunk = _shrunk(beta, solution.noise**2 * (to_user @ to_user.T), columns, public)
     return RegressionFitted(
