@@ -9,7 +9,7 @@ them together are as noisy as one sum cut at the top (descent.md, bands), while 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,9 @@ Array = NDArray[np.float64]
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 OUTSIDE = 8.0  # rows beyond the last level, times mu/sqrt(p): where bias and noise are of one size
 SYMMETRIC, SYMMETRIC_MOST = 3.0, 0.3  # errors known to be symmetric: share of rows to clip, times sqrt(n) mu; at most
-ROOM = 0.04  # bands are worth their price if that many rows are less than this share of all
-NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE, SIZES_SHARE = 0.04, 0.02, 0.02, 0.02, 0.02
+ROOM = 0.04  # bands are worth their price if that many rows are less than this share of all ...
+SURE = 0.015  # ... and whether they undid the clipping can be checked if they are less than this
+NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE, SIZES_SHARE, CHECK_SHARE = 0.04, 0.02, 0.02, 0.02, 0.02, 0.02
 FIRST = 0.2  # of the two passes' budget, to the first
 LOW = 0.85  # the first level: this quantile of the gradients' norms, or half the last one
 STEPS, STEPS_MORE, STEPS_SHARE, STEPS_NOISY = 3.0, 30.0, 1.0, 20
@@ -38,6 +39,7 @@ OVERSHOT = (
     1.3,
     2.0,
 )  # curvature along a move from which it counts as too long, by so many standard deviations of its noise
+CROWDED = 0.01  # more rows than were meant may be beyond the last level: as many as the geometric mean of those and this share
 LIMIT = 2.0  # on the length of the estimate, in root mean squares of y
 STEP_CLIP = 2.0  # steps clip at this multiple of sqrt(p times the residual mean square) ...
 # ... or, where noise rules, at a length that such a share of rows exceeds: from ROOM on, and from where all is noise.
@@ -71,6 +73,7 @@ class Schedule:
     spread: float
     track: float
     passes: tuple[float, float]  # the first is left out from a good start
+    check: float  # on whether rows are beyond the last level
     sizes: float  # on the size of gradients before the first step, if that of y is not clear
     target: float  # share of rows that a step clips, if steps are all there is
 
@@ -99,7 +102,8 @@ def schedule(
     curvature = CURVATURE_SHARE * (seen or symmetric or not banded)
     track = 0.0 if banded else TRACK_SHARE
     sizes = 0.0 if clear or warm or not banded else SIZES_SHARE
-    rest = share - norms - curvature - SPREAD_SHARE - track - sizes
+    check = CHECK_SHARE * (few < SURE and not symmetric)
+    rest = share - norms - curvature - SPREAD_SHARE - track - sizes - check
     count = 0 if warm else round(STEPS + STEPS_MORE * math.sqrt(few)) if banded else STEPS_NOISY
     stepping = 0.0 if warm else STEPS_SHARE * math.sqrt(few) if banded else rest
     weights = (1.5 if count <= 5 else 1.2) ** np.arange(count)
@@ -109,7 +113,19 @@ def schedule(
     least, most, noisy = TRACK_TARGET
     target = least + (most - least) * min(1.0, max(0.0, (few - ROOM) / (noisy - ROOM)))
     return Schedule(
-        outside, banded, symmetric, steps, norms, curvature, leverage * seen, SPREAD_SHARE, track, passes, sizes, target
+        outside,
+        banded,
+        symmetric,
+        steps,
+        norms,
+        curvature,
+        leverage * seen,
+        SPREAD_SHARE,
+        track,
+        passes,
+        check,
+        sizes,
+        target,
     )
 
 
@@ -164,8 +180,8 @@ class Descent:
         if self.plan.sizes:  # a wide range of y: its mean square is lost in noise, the cells of a histogram are not
             norms = self.norms()
             tail = self.read(norms, self.at(phi).sums(self.rows, norms)[0], self.plan.sizes)
-            scale = tail.square() / (self.n * self.p)
-            limit = LIMIT * math.sqrt(scale)
+            scale = max(scale, tail.square() / (self.n * self.p))
+            limit = max(min(limit, LIMIT * math.sqrt(scale)), math.sqrt(scale))
         clip, noise = math.sqrt(self.p * scale), []
         each, before = self.plan.track / max(len(self.plan.steps), 1), None
         for share in self.plan.steps:
@@ -176,7 +192,7 @@ class Descent:
             noise.append(self.pace * self.spending.scale(Ball(clip), share) / self.n)
             gradient = self.spending.noisy(total[0], Ball(clip), share) / self.n  # proof: step
             if before is not None:
-                self.learn(phi - before[0], before[1] - gradient, math.hypot(*noise[-2:]) / self.pace)
+                self.learn(phi - before[0], before[1] - gradient, *((sd / self.pace) ** 2 for sd in noise[-2:]))
             before = phi, gradient
             phi = phi + self.pace * self.learnt @ gradient
             phi = phi * min(1.0, limit / max(float(np.linalg.norm(phi)), 1e-300))
@@ -188,11 +204,14 @@ class Descent:
                 last, clip = clip, clip * math.exp(change * min(1.0, CURVATURE_NOISE / doubt))
         return phi, noise, clip if self.plan.banded or not self.plan.steps else last
 
-    def learn(self, move: Array, change: Array, noise: float) -> None:
-        """From how a gradient changed over a move: if the move clearly went too far, it shall not again. proof: overshoot"""
-        length = float(move @ move)
-        bend = float(move @ change) / max(length, 1e-300)
-        if bend - OVERSHOT[1] * noise / math.sqrt(max(length, 1e-300)) > OVERSHOT[0]:
+    def learn(self, move: Array, change: Array, before: float, after: float) -> None:
+        """From how a gradient changed over a move that it led to: if that clearly went too far, it shall not again.
+
+        ``before``, ``after``: variances of the noise. What was noise before the move is part of both. proof: overshoot
+        """
+        length = max(float(move @ move), 1e-300)
+        bend = (float(move @ change) - self.p * before) / length
+        if bend > OVERSHOT[0] + OVERSHOT[1] * math.sqrt((before + after) / length):
             # Broyden's update of an inverse: learnt @ change is move afterwards.
             row = move @ self.learnt
             self.learnt = self.learnt + np.outer(move - self.learnt @ change, row) / float(row @ change)
@@ -215,31 +234,47 @@ class Descent:
 
     def finish(self, phi: Array) -> Solution:
         """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands"""
-        plan, n, once = self.plan, self.n, self.plan.passes[0] == 0.0
+        plan, n, once, left = self.plan, self.n, self.plan.passes[0] == 0.0, 0.0
         bend = [Curvature(self.plan.leverage)] if plan.curvature else []
         pace = 1.0 if bend else self.pace  # without a curvature a whole move goes too far where a whole step does
         tail, curvature = self.tail(phi, *([] if once else bend))
         bands = Bands(levels(tail, plan.outside, n))
-        spread = Spread(self.spread_level(tail, bands.levels))
+        spread, beyond = Spread(self.spread_level(tail, bands.levels)), Beyond(bands.levels[-1])
         if once:
-            (second, second_noise), outer, *curvature = self.bands(phi, bands, plan.passes[1], spread, *bend)
+            (second, second_noise), outer, count, *curvature = self.bands(
+                phi, bands, plan.passes[1], spread, beyond, *bend
+            )
             inverse = self.inverse(bend, curvature)
             together, variance, centre = second, second_noise, phi
+            left = self.left(inverse, inverse @ np.sum(second, axis=0))
         else:
             inverse = self.inverse(bend, curvature)
             ((first, first_noise),) = self.bands(phi, bands, plan.passes[0])
             second_at = phi + pace * (inverse @ np.sum(first, axis=0))
-            (second, second_noise), outer = self.bands(second_at, bands, plan.passes[1], spread)
-            self.learn(
-                second_at - phi, np.sum(first - second, axis=0), math.sqrt(float(np.sum(first_noise + second_noise)))
-            )
+            (second, second_noise), outer, count = self.bands(second_at, bands, plan.passes[1], spread, beyond)
+            change, noises = np.sum(first - second, axis=0), (float(np.sum(v)) for v in (first_noise, second_noise))
+            self.learn(second_at - phi, change, *noises)
             inverse = inverse if np.array_equal(self.learnt, np.eye(self.p)) else self.learnt
             # Both passes point to the solution; they are averaged by precision, the same for every band.
             variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise)
             together, centre = FIRST * first + (1.0 - FIRST) * second, FIRST * phi + (1.0 - FIRST) * second_at
         kept = self.worth_keeping(second, second_noise)
         moment = self.moment(tail, spread, outer, None if bend else bands.levels[-1])
-        return self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment, pace)
+        found = self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment, pace)
+        return replace(found, banded=self.few_beyond(beyond, count), covariance=found.covariance + left)
+
+    def left(self, inverse: Array, move: Array) -> Array:
+        """Square of what one pass may leave: long rows are shortened in the curvature too, if less than before. proof: left"""
+        rest = (np.linalg.inv(inverse) - np.eye(self.p)) @ move / 2.0
+        return np.outer(rest, rest)
+
+    def few_beyond(self, beyond: Beyond, count: Array) -> bool:
+        """Whether no more rows are beyond the last level than were meant to be, as far as can be said. proof: check"""
+        if not self.plan.check:
+            return False
+        (contribution,), share, meant = beyond.contributions(self.p), self.plan.check, self.plan.outside
+        found = float(self.spending.noisy(count, contribution, share))
+        return found < meant + math.sqrt(CROWDED * self.n * meant) + self.spending.scale(contribution, share)
 
     def solution(
         self,

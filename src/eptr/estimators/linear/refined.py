@@ -36,7 +36,7 @@ COLUMNS_SHARE = 0.04  # on means and second moments of raw columns
 GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a step miss by GRAM_NOISE of its way
 GRAM_NOISE = 0.35
 SQUARE_SHARE, OUTSIDE_SHARE = 0.02, 0.005  # on y'y, and on the number of rows beyond the bounds
-LOST = 10.0  # times what the Gram matrix has of a column, whose rows are shortened there, is in few of them
+SHORTENED, LOST = 1.5, 10.0  # so many times more, and one step is not enough; and it is in too few rows to say
 CLEAR = 4.0  # times its noise, y'y is known well enough to clip steps by
 CROSS_SHARE = 0.05  # on X'y, the start of clear data
 WARM = 0.07  # it is a good one if one step leaves so little of its noise, in standard errors of a model without columns
@@ -161,6 +161,11 @@ def descend(
     start = spending.scale(products, CROSS_SHARE) * float(np.linalg.norm(whitening.matrix)) / math.sqrt(n * p * scale)
     spent = gram_share + SQUARE_SHARE + OUTSIDE_SHARE * count
     warm = schedule(n, p, mu, 1.0 - spent).banded and start * float(np.max(whitening.doubt)) < WARM
+    if (
+        variance is not None
+    ):  # how much more there is of a column than the Gram matrix has, where long rows are shortened
+        more = n * variance / (np.diag(gram)[: len(variance)] + spending.scale(outer, gram_share))
+        warm = warm and bool(np.all(more < SHORTENED))
     left, clear = 1.0 - spent - CROSS_SHARE * warm, square > CLEAR * doubt
     plan = schedule(n, p, mu, left, symmetric=symmetric, warm=warm, clear=clear)
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
@@ -181,9 +186,8 @@ def descend(
     else:
         solution = descent.finish_symmetric(phi, descent.tail(phi)[0].level(plan.outside))
     unknown = whitening.known(plan.moves, n) < KNOWN
-    if variance is not None:  # a few rows make up nearly all of a column's squares
-        noise_of_gram = spending.scale(outer, gram_share)
-        unknown[: len(variance)] |= n * variance > LOST * (np.diag(gram)[: len(variance)] + noise_of_gram)
+    if variance is not None:
+        unknown[: len(variance)] |= more > LOST
     return solution, whitening, unknown, min(max(outside, 0.0), 1.0)
 
 
