@@ -244,9 +244,7 @@ def _report(
     covariance = to_user @ solution.covariance @ to_user.T
     sampling = None if solution.sampling is None else np.sqrt(np.diag(to_user @ solution.sampling @ to_user.T))
     if columns is not None and public.fit_intercept:  # where x is 0 the line is known as well as its slopes
-        unknown = undetermined[:slopes]
-        away = float(np.sum(abs(columns.centre / columns.scale)[unknown])) * math.sqrt(solution.residual_square)
-        undetermined[-1] |= bool(np.any(unknown & np.isnan(columns.variance))) or away > math.sqrt(covariance[-1, -1])
+        undetermined[-1] |= bool(np.any(undetermined[:slopes] & np.isnan(columns.variance)))
     noise = solution.noise * math.sqrt(float(np.mean(np.sum(to_user**2, axis=1))))
     shrunk = _shrunk(beta, solution.noise**2 * (to_user @ to_user.T), columns, public)
     return RegressionFitted(
