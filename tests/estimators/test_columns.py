@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import eptr
-from eptr.estimators.columns import BEND, Columns, Standardised, standardise
+from eptr.estimators.columns import BEND, Columns, Standardised, _closer, standardise
 from eptr.estimators.ranges import column_ranges
 from eptr.privacy.claim import Cost
 from eptr.privacy.spending import Spending
@@ -88,11 +88,11 @@ def test_a_closer_look_finds_narrow_columns_and_a_row_moves_one_cell_of_each(rel
     monkeypatch.setattr(
         Spending, "draw", lambda self, values, contribution, mu: seen.append((values, contribution)) or values
     )
-    other = X.copy()
+    other, both = X.copy(), np.arange(2)
     other[0] = [np.nan, 0.0] if relation == "zero-out" else [9.0, 2.0]
-    for rows in (X, other):
-        spent(MemoryRows(rows, np.zeros(n), drop_invalid=True), unit=Unit(relation))
-    (a, cells), (b, _) = seen[2], seen[5]
+    for rows in (X, other):  # around what was released before
+        _closer(MemoryRows(rows, np.zeros(n), drop_invalid=True), both, found.centre, np.array([5.0, 2.0]), spending)
+    (a, cells), (b, _) = seen
     assert np.linalg.norm(a - b) == pytest.approx(cells.reach(relation), rel=1e-12)
     assert np.linalg.norm(a - b) <= cells.reach(relation)
 
@@ -114,7 +114,9 @@ def test_a_level_that_few_rows_have_or_lack_is_recognised(ones, few):
 
 def test_rows_that_are_dropped_are_zero_whatever_the_centre():
     X = np.array([[5.0, 1.0], [np.nan, 1.0], [2.0, -1.0]])
-    columns = Columns(np.zeros(2), np.full(2, 10.0), np.array([4.0, 2.0]), np.ones(2), np.zeros(2, bool), np.ones(2), 0.0)
+    columns = Columns(
+        np.zeros(2), np.full(2, 10.0), np.array([4.0, 2.0]), np.ones(2), np.zeros(2, bool), np.ones(2), 0.0
+    )
     rows = Standardised(MemoryRows(X, np.ones(3), drop_invalid=True), columns, 30.0)
     blocks = []
     rows.sum(lambda x, y, keep: blocks.append((x, y, keep)) or (np.zeros(1),))
