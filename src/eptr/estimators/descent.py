@@ -234,7 +234,7 @@ class Descent:
 
     def finish(self, phi: Array) -> Solution:
         """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands"""
-        plan, n, once, left = self.plan, self.n, self.plan.passes[0] == 0.0, 0.0
+        plan, n, once, left = self.plan, self.n, self.plan.passes[0] == 0.0, np.zeros((self.p, self.p))
         bend = [Curvature(self.plan.leverage)] if plan.curvature else []
         pace = 1.0 if bend else self.pace  # without a curvature a whole move goes too far where a whole step does
         tail, curvature = self.tail(phi, *([] if once else bend))

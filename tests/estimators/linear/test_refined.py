@@ -140,7 +140,7 @@ def test_columns_that_correlate_predict_together():
     assert np.mean(risk[eptr.LinearRegression]) < 0.05  # of 1, the variance of the errors
 
 
-@pytest.mark.parametrize("n, times", [(20_000, 3), (20_000, 10), (5000, 10)])
+@pytest.mark.parametrize(("n", "times"), [(20_000, 3), (20_000, 10), (5000, 10)])
 def test_ranges_may_be_too_wide(n, times):
     """The size of y and the spread of a skewed column were guessed there: slopes 4 to 16 errors away, intervals beside it."""
     away, held, told = np.array([one_run(n, times, seed) for seed in range(RUNS)], dtype=float)[:, :3].transpose(
