@@ -139,10 +139,8 @@ def standardise(
     if centred and noise < USELESS and np.any(narrow):
         where = np.flatnonzero(narrow)
         moved, wide = _closer(rows, where, (middle + half * mean)[where], half[where], whole)
-        mean[where], spread[where] = (
-            np.clip(mean[where] + moved, -1.0, 1.0),
-            np.where(wide > 0.0, wide**2, spread[where]),
-        )
+        mean[where] = np.clip(mean[where] + moved, -1.0, 1.0)
+        spread[where] = np.where(wide > 0.0, wide**2, spread[where])
         floor[where], share = np.where(wide > 0.0, EDGES[0], floor[where]), share + CLOSER_SHARE
     farther = np.maximum(least, (1.0 + abs(mean)) / (LONGEST * math.sqrt(features)))  # the end that fewer rows are at
     blind = ~ends & ((np.sqrt(spread) < floor) | narrow)

@@ -35,10 +35,7 @@ NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE, SIZES_SHARE, CHECK_SHAR
 FIRST = 0.2  # of the two passes' budget, to the first
 LOW = 0.85  # the first level: this quantile of the gradients' norms, or half the last one
 STEPS, STEPS_MORE, STEPS_SHARE, STEPS_NOISY = 3.0, 30.0, 1.0, 20
-OVERSHOT = (
-    1.3,
-    2.0,
-)  # curvature along a move from which it counts as too long, by so many standard deviations of its noise
+OVERSHOT = 1.3, 3.0  # curvature from which a move was too long, by so many standard deviations of its noise
 CROWDED = 0.01  # more rows than were meant may be beyond the last level: as many as the geometric mean of those and this share
 LIMIT = 2.0  # on the length of the estimate, in root mean squares of y
 STEP_CLIP = 2.0  # steps clip at this multiple of sqrt(p times the residual mean square) ...
@@ -86,8 +83,9 @@ class Schedule:
 def schedule(
     n: int, p: int, mu: float, share: float, *, symmetric: bool = False, warm: bool = False, clear: bool = True
 ) -> Schedule:
-    """What to spend on what. ``share``: what is left after the Gram matrix; ``warm``: a start is known, no steps needed;
-    ``clear``: the size of y is known.
+    """What to spend on what.
+
+    ``share``: what is left after the Gram matrix; ``warm``: a start is known, no steps needed; ``clear``: so is the size of y.
     """
     outside = OUTSIDE * math.sqrt(p) / mu
     few = outside / n
@@ -112,21 +110,8 @@ def schedule(
     passes = (0.0, final) if symmetric or warm else (FIRST * final, (1.0 - FIRST) * final)
     least, most, noisy = TRACK_TARGET
     target = least + (most - least) * min(1.0, max(0.0, (few - ROOM) / (noisy - ROOM)))
-    return Schedule(
-        outside,
-        banded,
-        symmetric,
-        steps,
-        norms,
-        curvature,
-        leverage * seen,
-        SPREAD_SHARE,
-        track,
-        passes,
-        check,
-        sizes,
-        target,
-    )
+    shares = steps, norms, curvature, leverage * seen, SPREAD_SHARE, track, passes, check, sizes
+    return Schedule(outside, banded, symmetric, *shares, target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +144,8 @@ class Descent:
         self.likelihood, self.rows, self.x_bound, self.constant = likelihood, rows, x_bound, constant
         self.whitening, self.spending, self.plan, self.largest = whitening, spending, plan, largest
         self.n, self.p, self.pace = rows.n, len(whitening.matrix), pace
-        self.learnt = np.eye(
-            self.p
-        )  # inverse curvature, as far as steps that went too far have shown it. proof: overshoot
+        self.learnt = np.eye(self.p)  # inverse curvature, as steps that went too far have shown it. proof: overshoot
+        self.overshot = False
 
     def at(self, phi: Array) -> Gradient:
         """Gradients at a released point."""
@@ -213,7 +197,7 @@ class Descent:
         bend = (float(move @ change) - self.p * before) / length
         if bend > OVERSHOT[0] + OVERSHOT[1] * math.sqrt((before + after) / length):
             # Broyden's update of an inverse: learnt @ change is move afterwards.
-            row = move @ self.learnt
+            row, self.overshot = move @ self.learnt, True
             self.learnt = self.learnt + np.outer(move - self.learnt @ change, row) / float(row @ change)
 
     def norms(self) -> Norms:
@@ -254,7 +238,7 @@ class Descent:
             (second, second_noise), outer, count = self.bands(second_at, bands, plan.passes[1], spread, beyond)
             change, noises = np.sum(first - second, axis=0), (float(np.sum(v)) for v in (first_noise, second_noise))
             self.learn(second_at - phi, change, *noises)
-            inverse = inverse if np.array_equal(self.learnt, np.eye(self.p)) else self.learnt
+            inverse = self.learnt if self.overshot else inverse
             # Both passes point to the solution; they are averaged by precision, the same for every band.
             variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise)
             together, centre = FIRST * first + (1.0 - FIRST) * second, FIRST * phi + (1.0 - FIRST) * second_at
@@ -346,7 +330,7 @@ class Descent:
         # Directions where a floor held the whitening back are weak; no other can be, so what looks weaker is noise.
         doubt = CURVATURE_DOUBT * math.sqrt(2.0 * self.p) * self.spending.scale(contribution, share) / self.n
         low = CURVATURES[0] * max(self.whitening.weakest, min(doubt, 1.0))
-        if not np.array_equal(self.learnt, np.eye(self.p)):  # long rows are shortened in it
+        if self.overshot:  # because of long rows, which are shortened in it
             return self.learnt
         return np.asarray(np.linalg.inv(repaired(released, low, CURVATURES[1])), dtype=float)
 

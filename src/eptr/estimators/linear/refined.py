@@ -100,14 +100,9 @@ class Refined(NoisySums):
         if columns is not None or public.y_range is not None:
             seen = Standardised(rows, columns, centre)
         reach = REACH if public.y_range is None else 1.0  # values beyond a range are moved to its edge
+        variance = None if columns is None else columns.variance
         solution, whitening, unknown, outside = descend(
-            seen,
-            public,
-            left,
-            symmetric=public.symmetric,
-            reach=reach,
-            count=columns is None,
-            variance=None if columns is None else columns.variance,
+            seen, public, left, symmetric=public.symmetric, reach=reach, count=columns is None, variance=variance
         )
         return _report(solution, whitening, unknown, columns, centre, outside, public, stated)
 
@@ -161,11 +156,10 @@ def descend(
     start = spending.scale(products, CROSS_SHARE) * float(np.linalg.norm(whitening.matrix)) / math.sqrt(n * p * scale)
     spent = gram_share + SQUARE_SHARE + OUTSIDE_SHARE * count
     warm = schedule(n, p, mu, 1.0 - spent).banded and start * float(np.max(whitening.doubt)) < WARM
-    if (
-        variance is not None
-    ):  # how much more there is of a column than the Gram matrix has, where long rows are shortened
-        more = n * variance / (np.diag(gram)[: len(variance)] + spending.scale(outer, gram_share))
-        warm = warm and bool(np.all(more < SHORTENED))
+    # How much more there is of a column than the Gram matrix has, for which long rows are shortened.
+    noise_of_gram, known = spending.scale(outer, gram_share), np.ones(0) if variance is None else n * variance
+    more = known / np.maximum(np.diag(gram)[: len(known)] + noise_of_gram, 0.01 * noise_of_gram)
+    warm = warm and bool(np.all(more < SHORTENED))
     left, clear = 1.0 - spent - CROSS_SHARE * warm, square > CLEAR * doubt
     plan = schedule(n, p, mu, left, symmetric=symmetric, warm=warm, clear=clear)
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
@@ -186,8 +180,7 @@ def descend(
     else:
         solution = descent.finish_symmetric(phi, descent.tail(phi)[0].level(plan.outside))
     unknown = whitening.known(plan.moves, n) < KNOWN
-    if variance is not None:
-        unknown[: len(variance)] |= more > LOST
+    unknown[: len(more)] |= more > LOST
     return solution, whitening, unknown, min(max(outside, 0.0), 1.0)
 
 
