@@ -33,6 +33,7 @@ ROOM = 0.04  # bands are worth their price if that many rows are less than this 
 SURE = 0.015  # ... and whether they undid the clipping can be checked if they are less than this
 NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE, SIZES_SHARE, CHECK_SHARE = 0.04, 0.02, 0.02, 0.02, 0.02, 0.02
 FIRST = 0.2  # of the two passes' budget, to the first
+NEAR = 9.0  # squared length of a move, in that of its noise, up to which it may be noise
 LOW = 0.85  # the first level: this quantile of the gradients' norms, or half the last one
 STEPS, STEPS_MORE, STEPS_SHARE, STEPS_NOISY = 3.0, 30.0, 1.0, 20
 OVERSHOT = 1.3, 3.0  # curvature from which a move was too long, by so many standard deviations of its noise
@@ -47,7 +48,7 @@ CURVATURE_NOISE, CURVATURE_FINE = (
     0.03,
 )  # largest noise at which the released curvature is of use; what is aimed at
 CURVATURES, CURVATURE_DOUBT = (0.7, 3.0), 3.0  # eigenvalues lie between these; the lower end falls with the noise
-EVEN = 0.85  # least spread of a direction, as a share of the mean, where gradients had to be cut to see any
+EVEN = 0.75  # least spread of a direction, as a share of what it would be if errors were as large everywhere
 SLOPE = 0.3  # least mean derivative of a step of symmetric errors
 EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
 UNSEEN = (
@@ -218,11 +219,11 @@ class Descent:
 
     def finish(self, phi: Array) -> Solution:
         """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands"""
-        plan, n, once, left = self.plan, self.n, self.plan.passes[0] == 0.0, np.zeros((self.p, self.p))
+        plan, once, near, left = self.plan, self.plan.passes[0] == 0.0, True, np.zeros((self.p, self.p))
         bend = [Curvature(self.plan.leverage)] if plan.curvature else []
         pace = 1.0 if bend else self.pace  # without a curvature a whole move goes too far where a whole step does
         tail, curvature = self.tail(phi, *([] if once else bend))
-        bands = Bands(levels(tail, plan.outside, n))
+        bands = Bands(levels(tail, plan.outside, self.n))
         spread, beyond = Spread(self.spread_level(tail, bands.levels)), Beyond(bands.levels[-1])
         if once:
             (second, second_noise), outer, count, *curvature = self.bands(
@@ -234,16 +235,19 @@ class Descent:
         else:
             inverse = self.inverse(bend, curvature)
             ((first, first_noise),) = self.bands(phi, bands, plan.passes[0])
-            second_at = phi + pace * (inverse @ np.sum(first, axis=0))
-            (second, second_noise), outer, count = self.bands(second_at, bands, plan.passes[1], spread, beyond)
-            change, noises = np.sum(first - second, axis=0), (float(np.sum(v)) for v in (first_noise, second_noise))
-            self.learn(second_at - phi, change, *noises)
+            move = pace * (inverse @ np.sum(first, axis=0))
+            (second, second_noise), outer, count = self.bands(phi + move, bands, plan.passes[1], spread, beyond)
+            noises = [float(np.sum(v)) for v in (first_noise, second_noise)]
+            self.learn(move, np.sum(first - second, axis=0), *noises)
             inverse = self.learnt if self.overshot else inverse
-            # Both passes point to the solution; they are averaged by precision, the same for every band.
-            variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise)
-            together, centre = FIRST * first + (1.0 - FIRST) * second, FIRST * phi + (1.0 - FIRST) * second_at
-        kept = self.worth_keeping(second, second_noise)
-        moment = self.moment(tail, spread, outer, None if bend else bands.levels[-1])
+            # Both passes point to the solution, and are averaged by precision, the same for every band. One that comes from afar
+            # does so with its upper bands alone, and its noise is undone by those of the next: neither may be left out.
+            near = float(move @ move) < NEAR * self.p * noises[0]
+            weight = FIRST if near else 0.0
+            variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise) if near else second_noise
+            together, centre = weight * first + (1.0 - weight) * second, phi + (1.0 - weight) * move
+        kept = self.worth_keeping(second, second_noise) if near else len(bands.levels)
+        moment = self.moment(tail, spread, outer, inverse)
         found = self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment, pace)
         return replace(found, banded=self.few_beyond(beyond, count), covariance=found.covariance + left)
 
@@ -288,16 +292,20 @@ class Descent:
         covariance, sampling = (inverse @ part @ inverse.T for part in (middle, moment / n))
         return Solution(estimate, covariance, noise, float(np.trace(moment)) / p, True, sampling)
 
-    def moment(self, tail: Tail, spread: Spread, total: Array, last: float | None = None) -> Array:
+    def moment(self, tail: Tail, spread: Spread, total: Array, inverse: Array | None = None) -> Array:
         """Mean of v v', scaled up by the tail's curve for what is cut off.
 
-        A level below the ``last`` one takes most from directions in which few long rows tell. Where there is no curvature to
-        show them, none is taken to be much less spread than the mean.
+        Cutting takes most from directions in which few, long rows tell. With the ``inverse`` curvature none is taken to be
+        much less spread than it would be if errors were as large everywhere.
         """
         found = self.outer(spread, total) * max(1.0, tail.square() / max(tail.square(spread.level), 1e-300)) / self.n
-        return (
-            found if last in (None, spread.level) else repaired(found, EVEN * float(np.trace(found)) / self.p, math.inf)
-        )
+        if inverse is None:
+            return found
+        values, vectors = np.linalg.eigh((inverse + inverse.T) / 2.0)
+        root = (vectors * np.sqrt(np.maximum(values, 1e-9))) @ vectors.T
+        even = root @ found @ root
+        back = np.linalg.inv(root)
+        return np.asarray(back @ repaired(even, EVEN * float(np.trace(even)) / self.p, math.inf) @ back)
 
     def finish_symmetric(self, phi: Array, level: float) -> Solution:
         """One more pass, cut at ``level``: what is cut off cancels, if errors are symmetric. proof: bands"""
@@ -332,7 +340,11 @@ class Descent:
         low = CURVATURES[0] * max(self.whitening.weakest, min(doubt, 1.0))
         if self.overshot:  # because of long rows, which are shortened in it
             return self.learnt
-        return np.asarray(np.linalg.inv(repaired(released, low, CURVATURES[1])), dtype=float)
+        # Rows that are shortened here and not in the Gram matrix, those of rare levels, make no direction weaker than that says.
+        known = np.maximum(low, 1.0 - 2.0 * np.minimum(self.whitening.doubt, 1.0))
+        least = (self.whitening.vectors * known) @ self.whitening.vectors.T
+        bent = least + repaired(released - least, 0.0, math.inf)
+        return np.asarray(np.linalg.inv(repaired(bent, low, CURVATURES[1])), dtype=float)
 
     def outer(self, spread: Spread, total: Array) -> Array:
         """Sum of v v' with noise, positive definite. proof: spread"""
@@ -358,18 +370,22 @@ class Descent:
             risks.append(bias + self.p * float(np.sum(variance[:kept])))
         return int(np.argmin(risks)) + 1
 
-    def rough(self, phi: Array, noise: list[float], clip: float) -> Solution:
+    def rough(self, phi: Array, noise: list[float], clip: float, scale: float) -> Solution:
         """Too few rows for bands: what the steps found. One more pass, for the spread and slope of clipped gradients.
 
-        With slope d a step keeps 1 - pace d of the error before it, so the noise of earlier steps fades by that. proof: sandwich
+        Where most rows are alike the clip is about their errors, and says nothing of the others': no direction is taken to
+        have less spread than ``scale``, the mean square of y that is sure, leaves. With slope d a step keeps 1 - pace d of the
+        error before it, so the noise of earlier steps fades by that. proof: sandwich
         """
         spread, bend = Spread(clip), Slope(clip)
         total, inside = self.at(phi).sums(self.rows, spread, bend)
         slope, moment = self.slope(bend, inside), self.outer(spread, total) / self.n
         variance = sum((1.0 - self.pace * slope) ** (2 * age) * scale**2 for age, scale in enumerate(reversed(noise)))
-        sampling = moment / (slope**2 * self.n)
+        least = EVEN * max(scale - float(phi @ phi), 0.05 * scale)
+        moment = repaired(moment / slope**2, least, math.inf)
+        sampling = moment / self.n
         covariance = sampling + variance * np.eye(self.p)
-        square = float(np.trace(moment)) / (slope**2 * self.p)
+        square = float(np.trace(moment)) / self.p
         return Solution(phi, covariance, math.sqrt(variance), square, False, sampling)
 
     def slope(self, bend: Slope, total: Array) -> float:

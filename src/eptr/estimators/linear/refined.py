@@ -36,6 +36,7 @@ COLUMNS_SHARE = 0.04  # on means and second moments of raw columns
 GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a step miss by GRAM_NOISE of its way
 GRAM_NOISE = 0.35
 SQUARE_SHARE, OUTSIDE_SHARE = 0.02, 0.005  # on y'y, and on the number of rows beyond the bounds
+ALIKE = 0.3  # correlation from which columns share their fate
 SHORTENED, LOST = 1.5, 10.0  # so many times more, and one step is not enough; and it is in too few rows to say
 CLEAR = 4.0  # times its noise, y'y is known well enough to clip steps by
 CROSS_SHARE = 0.05  # on X'y, the start of clear data
@@ -43,7 +44,7 @@ WARM = 0.07  # it is a good one if one step leaves so little of its noise, in st
 WARM_CLIP = 3.0  # symmetric errors: one step from there, clipped at this multiple of sqrt(p sigma^2)
 ROW_LENGTH = 1.5  # standardised rows are shortened at this multiple of sqrt(p), for the Gram matrix alone
 SIMULATED = 100_000  # rows of a plan
-KNOWN = 0.5  # a column with less of itself in directions that the Gram matrix shows is not determined
+KNOWN = 0.5  # a coefficient with less of its variance in directions that the Gram matrix shows is not determined
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +172,7 @@ def descend(
         phi = whitening.matrix.T @ spending.noisy(sums.cross, products, CROSS_SHARE) / n  # proof: cross
     phi, noise, clip = descent.steps(phi, scale, limit)
     if not plan.banded:
-        solution = descent.rough(phi, noise, clip)
+        solution = descent.rough(phi, noise, clip, scale)
     elif not symmetric:
         solution = descent.finish(phi)
     elif warm:
@@ -181,6 +182,11 @@ def descend(
         solution = descent.finish_symmetric(phi, descent.tail(phi)[0].level(plan.outside))
     unknown = whitening.known(plan.moves, n) < KNOWN
     unknown[: len(more)] |= more > LOST
+    # Where a slope is unknown, so are those of columns that go with it.
+    sizes = np.sqrt(np.maximum(np.diag(gram), noise_of_gram))
+    alike = (abs(gram) > ALIKE * np.outer(sizes, sizes)) & (abs(gram) > 3.0 * noise_of_gram)
+    slopes = slice(public.n_features)
+    unknown[slopes] |= np.any(alike[slopes, slopes][:, unknown[slopes]], axis=1)
     return solution, whitening, unknown, min(max(outside, 0.0), 1.0)
 
 
