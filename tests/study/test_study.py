@@ -25,7 +25,7 @@ from eptr.errors import BudgetError, NotPrivateWarning, PrivacyError
 from eptr.panel import panel
 from eptr.privacy.gaussian import gaussian_mu
 from eptr.study.publication import Publication
-from eptr.study.result import Description, Fit, widened_fit
+from eptr.study.result import Description, Fit
 
 BOOK = Codebook(
     {
@@ -442,19 +442,18 @@ def test_intervals_allow_for_dependence_among_the_rows_of_a_person():
     ("method", "formula"), [("ols", "wage ~ age + sex"), ("logit", "sex ~ age"), ("smooth", "wage ~ s(age) + sex")]
 )
 def test_every_interval_of_a_fit_allows_for_dependence(method, formula):
-    """Coefficients, bands, statement and page alike: sampling variances times the rows of a person, privacy noise as it is."""
-    plain = getattr(seeded(epsilon=20.0), method)(formula)
-    wide = Fit(method, formula, BOOK, copy.deepcopy(plain.estimator))
-    wide.estimator.fitted_ = widened_fit(plain.estimator.fitted_, 4)
+    """Coefficients, bands, statement and page alike: sampling variances times the rows of a person that are trusted to be so."""
+    plain, wide = (getattr(seeded(people(20_000), rows_each=k, epsilon=400.0), method)(formula) for k in (1, 4))
     (one, two), names = (panel(fit).lines for fit in (plain, wide)), list(plain.params.index)
     for before, after in zip(one, two, strict=True):
         assert after.name in names
-        assert after.sampling == pytest.approx(2.0 * before.sampling)
-        noise = (before.high - before.low) ** 2 / 4.0 - before.sampling**2
-        assert (after.high - after.low) ** 2 / 4.0 - after.sampling**2 == pytest.approx(noise, rel=1e-6)
+        if method != "smooth":  # where what may lie beyond the last band counts as sampling, too
+            assert after.sampling == pytest.approx(2.0 * before.sampling, rel=0.2)
         assert np.ptp(wide.conf_int().loc[after.name]) == pytest.approx(after.high - after.low)
     widths = np.ptp(wide.conf_int(), axis=1)
     assert wide.facts().widths == pytest.approx((widths.min(), widths.max()))
+    if method == "ols":
+        assert wide.estimator.fitted_.residual_scale == pytest.approx(plain.estimator.fitted_.residual_scale, rel=0.1)
     if method == "smooth":
         bands = [fit.partial_effect("age", [30.0, 50.0]) for fit in (plain, wide)]
         assert np.all(bands[1][2] - bands[1][1] > bands[0][2] - bands[0][1])
@@ -467,11 +466,6 @@ def test_a_rough_logistic_fit_knows_which_part_is_sampling():
     fit = seeded(people(600), epsilon=1.0).logit("sex ~ age")
     assert all(math.isfinite(line.sampling) for line in panel(fit).lines)
     assert np.all(fit.estimator.fitted_.se_sampling <= fit.estimator.summary().errors)
-
-
-def test_a_study_of_persons_widens_its_fits():
-    fits = [seeded(people(20_000), rows_each=k, epsilon=400.0).ols("wage ~ age + sex").estimator for k in (1, 4)]
-    assert fits[1].fitted_.se_sampling == pytest.approx(2.0 * fits[0].fitted_.se_sampling, rel=0.2)
 
 
 def test_a_private_range_is_bought_once_at_its_price():

@@ -49,6 +49,9 @@ EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
 UNSEEN = (
     0.25  # what may lie beyond it, in units of the last band, at OUTSIDE/(n mu) sqrt(p) = .002, growing as its root
 )
+CLEAR = (
+    0.5  # of what the bound for any dependence among a person's rows adds: most noise at which it is measured instead
+)
 CELLS = 28
 
 
@@ -189,7 +192,7 @@ class Descent:
         pace = 1.0 if bend else self.pace  # without a curvature a whole move goes too far where a whole step does
         tail, curvature = self.tail(phi, *([] if once else bend))
         bands = Bands(levels(tail, plan.outside, n))
-        spread = Spread(self.spread_level(tail, bands.levels))
+        spread = self.spread(tail, bands.levels)
         if once:
             (second, second_noise), outer, *curvature = self.bands(phi, bands, plan.passes[1], spread, *bend)
             inverse = self.inverse(bend, curvature)
@@ -232,10 +235,11 @@ class Descent:
         middle = moment / n + float(np.sum(variance)) * np.eye(p) + hidden  # proof: sandwich
         noise = math.sqrt(float(np.sum(variance[:kept])))
         covariance, sampling = (inverse @ part @ inverse.T for part in (middle, moment / n))
-        return Solution(estimate, covariance, noise, float(np.trace(moment)) / p, True, sampling)
+        square = float(np.trace(moment)) / self.spending.unit.rows if self.rows.each == 1 else tail.square() / n
+        return Solution(estimate, covariance, noise, square / p, True, sampling)
 
     def moment(self, tail: Tail, spread: Spread, total: Array, last: float | None = None) -> Array:
-        """Mean of v v', scaled up by the tail's curve for what is cut off.
+        """Variance of sqrt(n) times the mean of v, scaled up by the tail's curve for what is cut off. proof: persons
 
         A level below the ``last`` one takes most from directions in which few long rows tell. Where there is no curvature to
         show them, none is taken to be much less spread than the mean.
@@ -254,7 +258,7 @@ class Descent:
         inverse = self.inverse([bend], [total]) if matrix else np.eye(self.p) / self.slope(bend, total)
         moment = self.outer(spread, outer) / self.n
         sampling = inverse @ moment @ inverse.T / self.n
-        square = float(np.trace(inverse @ moment @ inverse.T)) / self.p
+        square = float(np.trace(inverse @ moment @ inverse.T)) / (self.p * self.spending.unit.rows)
         covariance = sampling + float(variance[0]) * inverse @ inverse.T
         return Solution(phi + inverse @ step[0], covariance, math.sqrt(float(variance[0])), square, True, sampling)
 
@@ -284,14 +288,22 @@ class Descent:
         noise = self.spending.scale(contribution, self.plan.spread)
         released = self.spending.noisy(total, contribution, self.plan.spread)
         largest = float(np.linalg.eigvalsh(released)[-1])
-        return repaired(released, 0.02 * max(largest, noise), math.inf)
+        found = repaired(released, 0.02 * max(largest, noise), math.inf)
+        return found * self.spending.unit.rows if spread.each == 1 else found + noise * np.eye(self.p)  # proof: persons
 
-    def spread_level(self, tail: Tail, levels: tuple[float, ...]) -> float:
-        """The last level, or a lower one if the noise of v v' would drown it; the tail's curve adds what is cut off."""
-        level, noise = levels[-1], self.spending.scale(Spread(1.0).contributions(self.p)[0], self.plan.spread)
-        while level > levels[0] and noise * level**2 * math.sqrt(self.p) > 0.2 * tail.square(level) / self.p:
-            level /= RATIO
-        return level
+    def spread(self, tail: Tail, levels: tuple[float, ...]) -> Spread:
+        """At the last level, or a lower one if the noise of v v' would drown it; the tail's curve adds what is cut off.
+
+        Of persons, if what one more standard deviation of noise adds is less than what their rows can have in common.
+        """
+        for each in sorted({1, self.rows.each}, reverse=True):
+            level = levels[-1]
+            noise = self.spending.scale(Spread(1.0, each).contributions(self.p)[0], self.plan.spread)
+            while level > levels[0] and noise * level**2 * math.sqrt(self.p) > 0.2 * tail.square(level) / self.p:
+                level /= RATIO
+            if noise * level**2 < CLEAR * (each - 1) * tail.square(level) / self.p:
+                break
+        return Spread(level, each)
 
     def worth_keeping(self, bands: Array, variance: Array) -> int:
         """How many bands: the number with the smallest estimated risk, noise of what is kept plus bias of what is not."""
@@ -313,7 +325,7 @@ class Descent:
         variance = sum((1.0 - self.pace * slope) ** (2 * age) * scale**2 for age, scale in enumerate(reversed(noise)))
         sampling = moment / (slope**2 * self.n)
         covariance = sampling + variance * np.eye(self.p)
-        square = float(np.trace(moment)) / (slope**2 * self.p)
+        square = float(np.trace(moment)) / (slope**2 * self.p * self.spending.unit.rows)
         return Solution(phi, covariance, math.sqrt(variance), square, False, sampling)
 
     def slope(self, bend: Slope, total: Array) -> float:

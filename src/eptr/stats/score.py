@@ -17,8 +17,9 @@ from ..rows.engine import Rows
 from ..rows.task import Task
 from .curve import calibration, roc_auc
 from .estimate import Estimate
-from .mean import mean_weights, means, pooled
+from .mean import mean_errors, mean_weights, means
 from .moments import moments
+from .persons import before
 from .question import Question, Shared, column_bounds
 from .scored import Losses, Scored, Told
 
@@ -108,10 +109,9 @@ def _direct(rows: Rows, bounds: Array, spending: Portion, *, counted: bool) -> t
     """Where the whole range is as good as any part of it: no look, no clip."""
     middle, half = bounds.mean(axis=1), 0.5 * (bounds[:, 1] - bounds[:, 0])
     weights = mean_weights(spending.unit.relation, counted=counted)
-    found = moments(rows, 1, middle, half, bounds, weights, spending, 1.0)
-    spread = pooled(found.powers[2] - found.powers[1] ** 2, found.noise[2])
-    noise = half * found.noise[1]
-    return middle + half * found.powers[1], half * np.sqrt(spread / found.counts), noise, float(noise[0, 0])
+    found = moments(rows, 1, middle, half, bounds, weights, before(rows, spending), 1.0)
+    sampling, noise = half * mean_errors(rows, found, bounds, middle, half, spending), half * found.noise[1]
+    return middle + half * found.powers[1], sampling, noise, float(noise[0, 0])
 
 
 def _squared_error(asked: Scored) -> Estimate:

@@ -86,7 +86,7 @@ class Losses:
     n_features = 1
 
     def __init__(self, rows: Engine, loss: Callable[[Array, Array], Array]) -> None:
-        self.rows, self.loss, self.n = rows, loss, rows.n
+        self.rows, self.loss, self.n, self.each = rows, loss, rows.n, rows.each
 
     def check(self) -> None:
         self.rows.check()

@@ -75,12 +75,8 @@ def forecast(
         planned = model.make(epsilon=epsilon, delta=journal.total.delta, **settings)
         return np.asarray(wider * planned.plan(n, len(model.x), shares=shares).standard_errors)
 
-    more = settings["rows_per_person"] - 1  # rows of a person that may depend on another one: people.md, intervals
-    sampling = errors(_MOST) if more else np.zeros(len(names))
-
     def widths(epsilon: float) -> dict[str, float]:
-        found = reach * np.sqrt(errors(epsilon) ** 2 + more * sampling**2)
-        return dict(zip(names, found.tolist(), strict=True))
+        return dict(zip(names, (reach * errors(epsilon)).tolist(), strict=True))
 
     epsilon = journal.epsilon(share)
     found = Forecast(widths(epsilon), share, epsilon, level)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +26,11 @@ from ..rows.text_file import is_csv, read_csv
 from .expression import Expression
 from .terms import Column, Levels
 
-__all__ = ["KEPT", "Frame", "Labelled", "Layout", "Pieces", "open_data"]
+__all__ = ["KEPT", "Frame", "Labelled", "Layout", "Persons", "Pieces", "open_data"]
 
 Array = NDArray[np.float64]
-KEPT = "(kept)"  # which rows of a person count; a column that `people.py` adds
+PERSONS = 4000  # in a batch
+KEPT = "(kept)"  # the places of a person's rows that count, from 1 on; a column that `people.py` adds
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,30 @@ class Labelled:
         return np.where(known, cells, -1)
 
 
+class Persons(NamedTuple):
+    """Rows in the order of persons, and their places: from 1 to ``each`` for those that count, 0 for the others."""
+
+    order: NDArray[np.int64]
+    places: NDArray[np.int64]
+    each: int
+
+
+def _grouped(
+    x: Array, y: NDArray[Any] | None, places: NDArray[np.int64], each: int
+) -> tuple[Array, NDArray[Any] | None]:
+    """Rows of persons, filled up to ``each`` with rows that do not count; one such group if there is none. proof: groups"""
+    begins = np.cumsum(places == 1)
+    slots = (begins - 1) * each + places - 1
+    length = each * max(1, int(begins[-1]) if len(begins) else 0)
+    wide = np.full((length, x.shape[1]), np.nan)
+    wide[slots] = x
+    if y is None:
+        return wide, None
+    targets = np.full(length, -1, dtype=y.dtype)
+    targets[slots] = y
+    return wide, targets
+
+
 def _sorted_places(names: Any) -> NDArray[np.int64]:
     order = sorted_labels(names).tolist()
     return np.array([order.index(name) for name in names])
@@ -79,13 +105,13 @@ class Layout:
     x: tuple[Column, ...]
     y: Expression | Labelled | None = None
     where: Expression | None = None
-    kept: bool = False
+    each: int = 0  # rows of a person, where persons are known
 
     @property
     def columns(self) -> list[str]:
         parts = [f for column in self.x for f, _ in column.parts]
         used = [name for part in (*parts, self.y, self.where) if part is not None for name in part.columns]
-        return [*dict.fromkeys(used), *([KEPT] if self.kept else [])]
+        return list(dict.fromkeys(used))
 
     @property
     def names(self) -> list[str]:
@@ -111,22 +137,20 @@ class Layout:
             x[:, j] = column.values(read)
         if self.where is not None:
             x[self.where.values(read) != 1.0] = np.nan
-        if self.kept:
-            x[read[KEPT] != 1.0] = np.nan
         if self.y is None:
             return x, None
         return x, self.y.codes(read) if isinstance(self.y, Labelled) else self.y.values(read)
 
     def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
         """As a pass over a table wants them."""
-        for part in cache_blocks(batch.num_rows, self.n_features):
+        for part in cache_blocks(batch.num_rows, self.n_features) if self.each == 0 else [slice(0, batch.num_rows)]:
             piece = batch.slice(part.start, part.stop - part.start)
             x, y = self.encode({name: self._column(piece, name) for name in self.columns}, piece.num_rows)
+            if self.each:
+                x, y = _grouped(x, y, number_column(piece, KEPT).astype(np.int64), self.each)
             yield x, np.zeros(len(x)) if y is None else y
 
     def _column(self, batch: Any, name: str) -> Any:
-        if name == KEPT:
-            return number_column(batch, name)
         kind = self.book[name]
         if isinstance(kind, Number):
             return self.book.read(name, number_column(batch, name))
@@ -141,8 +165,8 @@ class Layout:
 class Frame:
     """Columns in memory; each is read once."""
 
-    def __init__(self, columns: Mapping[str, Any], where: str = "data") -> None:
-        self.source, self.where, self.columns = columns, where, list(columns)
+    def __init__(self, columns: Mapping[str, Any], where: str = "data", persons: Persons | None = None) -> None:
+        self.source, self.where, self.columns, self.persons = columns, where, list(columns), persons
         lengths = {len(columns[name]) for name in self.columns}
         if len(lengths) != 1 or not max(lengths):
             raise InputError("data must have columns of one length, with at least one row.")
@@ -152,18 +176,22 @@ class Frame:
     def read(self, book: Codebook, names: Iterable[str]) -> dict[str, Any]:
         found = {}
         for name in names:
-            kind = None if name == KEPT else book[name]
+            kind = book[name]
             if (name, kind) not in self._read:
-                column = self.source[name]
-                self._read[name, kind] = np.asarray(column) if kind is None else book.read(name, column)
+                self._read[name, kind] = book.read(name, self.source[name])
             found[name] = self._read[name, kind]
         return found
 
     def rows(self, layout: Layout) -> Engine:
         """The rows as an analysis sees them; those outside the domain are dropped, inside the guarantee."""
         x, y = layout.encode(self.read(layout.book, layout.columns), self.n)
-        rows = MemoryRows(x, y, layout.classes, drop_invalid=True)
-        rows.names = layout.names or None
+        each = 1
+        if self.persons is not None:
+            order, places, each = self.persons
+            kept = order[places > 0]
+            x, y = _grouped(x[kept], None if y is None else y[kept], places[places > 0], each)
+        rows = MemoryRows(x, y, layout.classes, drop_invalid=True, each=each)
+        rows.n, rows.padded, rows.names = self.n, self.persons is not None, layout.names or None
         return rows
 
     def encoded(self, layout: Layout) -> Array:
@@ -174,8 +202,8 @@ class Frame:
 class Pieces:
     """A table that an engine reads in pieces; its rows are counted once."""
 
-    def __init__(self, table: Table, where: str = "data") -> None:
-        self.table, self.where, self.columns, self.n = table, where, table.columns, table.count()
+    def __init__(self, table: Table, where: str = "data", each: int = 0) -> None:
+        self.table, self.where, self.columns, self.n, self.each = table, where, table.columns, table.count(), each
         if self.n == 0:
             raise InputError("data has no rows.")
 
@@ -183,11 +211,13 @@ class Pieces:
         return self.n
 
     def reduce(self, task: Any, add: Any, columns: list[str]) -> Any:
-        return self.table.reduce(task, add, columns)
+        if self.each == 0:
+            return self.table.reduce(task, add, columns)
+        return self.table.reduce(partial(_of_persons, task), add, [*columns, KEPT])
 
     def rows(self, layout: Layout) -> Engine:
-        rows = TableRows(self, layout, drop_invalid=True)
-        rows.names = layout.names or None
+        rows = TableRows(self, replace(layout, each=self.each), drop_invalid=True)
+        rows.each, rows.padded, rows.names = max(1, self.each), self.each > 0, layout.names or None
         return rows
 
     def encoded(self, layout: Layout) -> Array:
@@ -195,6 +225,28 @@ class Pieces:
             return [x for batch in batches for x, _ in layout.blocks(batch)]
 
         return np.concatenate(self.table.reduce(of, lambda a, b: a + b, layout.columns))
+
+
+def _of_persons(task: Callable[[Iterable[Any]], Any], batches: Iterable[Any]) -> Any:
+    """A task on the rows that count, in batches that cut nobody in two."""
+    return task(_whole_persons(batches))
+
+
+def _whole_persons(batches: Iterable[Any]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    rest = None
+    for batch in batches:
+        kept = batch.filter(pa.array(number_column(batch, KEPT) > 0.0))
+        table = pa.Table.from_batches([kept] if rest is None else [rest, kept]).combine_chunks()
+        together = table.to_batches()[0] if table.num_rows else kept
+        begins = np.flatnonzero(number_column(together, KEPT) == 1.0)
+        for k in range(0, len(begins) - 1, PERSONS):
+            last = int(begins[min(k + PERSONS, len(begins) - 1)])
+            yield together.slice(int(begins[k]), last - int(begins[k]))
+        rest = together.slice(int(begins[-1]) if len(begins) else 0)
+    if rest is not None:
+        yield rest
 
 
 def open_data(data: Any) -> Frame | Pieces:

@@ -31,7 +31,7 @@ from .layout import KEPT, Labelled, Layout, open_data
 from .models import is_flag, model
 from .people import bounded, enforced
 from .publication import Publication
-from .result import Description, Fit, restored, signed, storable, widened, widened_fit
+from .result import Description, Fit, restored, signed, storable
 from .terms import levels_of
 
 __all__ = ["Study"]
@@ -299,7 +299,6 @@ class Study:
             estimator = asked.make(**paid.sums())
             estimator.fit(paid.rows(asked.x, asked.y))
             estimator.set_params(ledger=None, random_state=None)
-            estimator.fitted_ = widened_fit(estimator.fitted_, self.unit.rows)
             return Fit(method, formula, self.book, estimator)
 
         self._buy(self._private_names(formula))
@@ -323,8 +322,6 @@ class Study:
             warnings.simplefilter("ignore", NotPrivateWarning)  # said once, when the study began
             warnings.simplefilter("ignore", SettingsWarning)
             result = work(Paid(self, call, share, condition))
-        if isinstance(result, Estimate):
-            result = widened(result, self.unit.rows)  # type: ignore[assignment]
         result = signed(result, text, self.protects, self._enforced())
         self.journal.ledger.deliver(call.name, storable(result), text)
         return result
