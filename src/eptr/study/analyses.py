@@ -76,7 +76,9 @@ def quantiles(paid: Paid, columns: list[str], q: list[float], level: float | Non
     rows, bounds = paid.numbers(columns)
     whole = all(name in paid.study.book and paid.study.book.usable(name).integer for name in columns)
     kept = None
-    if paid.where is not None or paid.study.person is not None:  # how many rows count is private, and intervals depend on it
+    if (
+        paid.where is not None or paid.study.person is not None
+    ):  # how many rows count is private, and intervals depend on it
         first = next(iter(bounds))
         counted = paid.numbers([first])[0]
         kept = float(stats.histogram(counted, {first: [-math.inf, math.inf]}, **paid.part(COUNT).sums()).value[0])

@@ -16,6 +16,7 @@ from ..codebook import Category, Codebook, Flag, Number
 from ..errors import InputError
 from ..rows.arrow import open_arrow
 from ..rows.dask import DaskTable
+from ..rows.database import database_columns, is_database, table_name
 from ..rows.engine import Engine
 from ..rows.ingest import column_values
 from ..rows.labels import sorted_labels
@@ -250,9 +251,11 @@ def _whole_persons(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def open_data(data: Any) -> Frame | Pieces:
-    """A data frame, a dict of columns, a CSV or Parquet path, or what Arrow, Dask or Spark have."""
+    """A data frame, a dict of columns, a CSV or Parquet path, a table of a database, or what Arrow, Dask or Spark have."""
     if isinstance(data, (Frame, Pieces)):
         return data
+    if is_database(data):
+        return Frame(database_columns(data), table_name(data))
     if isinstance(data, (str, os.PathLike)):
         path = Path(data)
         if is_csv(path):

@@ -56,8 +56,8 @@ class Study:
 
     Parameters
     ----------
-    data : data frame, dict of columns, path of a CSV (.gz) or Parquet file, or what Arrow, Dask or Spark have
-        The rows.
+    data : data frame, dict of columns, path of a CSV (.gz) or Parquet file, table of a database, or what Arrow, Dask or Spark have
+        The rows; ``"sqlite:///people.db#people"`` and ``"postgresql:///?service=study#people"`` are tables.
     book : Codebook
         What is public about its columns.
     epsilon, delta : float
