@@ -53,4 +53,4 @@ def variances(
     found = np.maximum(spending.noisy(squares, together, share), 0.0) + spending.scale(
         together, share
     )  # proof: persons
-    return np.minimum(radius**2 * found.reshape(alone.shape), most)
+    return np.asarray(np.minimum(radius**2 * found.reshape(alone.shape), most))

@@ -102,7 +102,7 @@ def _mean_loss(asked: Scored, loss: Callable[[Array, Array], Array], most: float
     value, sampling, privacy, noise = ask(
         Losses(asked.rows, loss), np.array([[0.0, most]]), asked.spending, counted=asked.question.drop
     )
-    return asked.single(-value, sampling, privacy, noise)
+    return asked.mean(-value, sampling, privacy, noise, -most, 0.0)
 
 
 def _direct(rows: Rows, bounds: Array, spending: Portion, *, counted: bool) -> tuple[Array, Array, Array, float]:
@@ -126,7 +126,7 @@ def _accuracy(asked: Scored) -> Estimate:
         return np.asarray(told.said(x, "predict") != classes[np.maximum(y, 0)], dtype=float)
 
     answer = _direct(Losses(asked.rows, wrong), np.array([[0.0, 1.0]]), asked.spending, counted=asked.question.drop)
-    return asked.single(1.0 - answer[0], *answer[1:])
+    return asked.mean(1.0 - answer[0], *answer[1:], 0.0, 1.0)
 
 
 def _log_loss(asked: Scored) -> Estimate:

@@ -40,7 +40,7 @@ def enforced(person: str, rows_each: int, unit: str) -> str:
 def _places(identifiers: Any, rows_each: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The order in which persons' rows follow each other, and their places; the first of every person count, others are last."""
     seen: dict[Any, list[int]] = {}
-    others = []
+    others: list[int] = []
     for row, value in enumerate(column_values(identifiers)):
         key = label(value)
         rows = others if key is None else seen.setdefault(key, [])

@@ -56,7 +56,7 @@ class Study:
 
     Parameters
     ----------
-    data : data frame, dict of columns, path of a CSV (.gz) or Parquet file, table of a database, or what Arrow, Dask or Spark have
+    data : data frame, dict of columns, path of a CSV (.gz) or Parquet file, table of a database, or of Arrow, Dask or Spark
         The rows; ``"sqlite:///people.db#people"`` and ``"postgresql:///?service=study#people"`` are tables.
     book : Codebook
         What is public about its columns.
