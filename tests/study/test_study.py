@@ -19,7 +19,7 @@ import pytest
 import eptr
 from eptr import Codebook, InputError, Ledger, Study, stats
 from eptr.audit.artefacts import compare_artefacts
-from eptr.codebook import Category, Flag, Number, Text
+from eptr.codebook import Category, Date, Flag, Number, Text
 from eptr.errors import BudgetError, NotPrivateWarning, PrivacyError
 from eptr.panel import panel
 from eptr.privacy.gaussian import gaussian_mu
@@ -540,6 +540,7 @@ def broken():
     return path
 
 
+DAYS = Codebook({"d": Date("1990-01-01", "2020-01-01")})
 WRONG = {
     "no codebook": lambda: Study(PEOPLE, {}, epsilon=1.0),
     "no columns": lambda: Study(np.zeros((5, 2)), BOOK, epsilon=1.0),
@@ -567,6 +568,17 @@ WRONG = {
     "a table of numbers": lambda: seeded().table("wage"),
     "a condition that is none": lambda: seeded().mean("age", where="age + 1"),
     "a hostile condition": lambda: seeded().mean("age", where="__import__('os').getpid() > 0"),
+    "a condition within conditions": lambda: seeded().mean("age", where="not " * 400 + "member"),
+    "no day": lambda: Study({"d": ["2000-01-01"]}, DAYS, epsilon=1.0).table("d", where="d > 'soon'"),
+    "a series": lambda: Study(PEOPLE["age"], BOOK, epsilon=1.0),
+    "no columns but numbers": lambda: Study({"age": 3}, BOOK, epsilon=1.0),
+    "a seed below zero": lambda: Study(PEOPLE, BOOK, epsilon=1.0, random_state=-1),
+    "a histogram of a list": lambda: seeded().histogram(["age"]),
+    "a table of a list": lambda: seeded().table(["sex"]),
+    "a table of a column and itself": lambda: seeded().table("sex", "sex"),
+    "a report into a folder": lambda: seeded().report(tempfile.gettempdir()),
+    "a report nowhere": lambda: seeded().report("/nowhere/study.html"),
+    "a report without a path": lambda: seeded().report(None),
     "no formula": lambda: seeded().ols(3),
     "quotes that end elsewhere": lambda: seeded().ols('wage ~ C("\\"") + g("\\"")'),
     "half a file": lambda: Study(broken(), BOOK, epsilon=1.0),
@@ -674,3 +686,21 @@ def test_smooth_functions_of_a_formula():
     found = fit.predict(frame)
     assert 1 - np.mean((np.log(frame["wage"]) - found) ** 2) / np.var(np.log(frame["wage"])) > 0.4
     assert str(study.smooth("log(wage) ~ s(age) + sex")) == str(fit)
+
+
+def test_predictions_move_values_beyond_a_range_to_its_edge_as_the_fit_does():
+    fit = seeded().ols("wage ~ age + I(age**2)")
+    beyond, edge = fit.predict({"age": [500.0, -7.0]}), fit.predict({"age": [110.0, 0.0]})
+    assert beyond == pytest.approx(edge)
+
+
+def test_empty_lines_of_a_file_are_no_rows(tmp_path):
+    for name, text in (
+        ("a.csv", "age,sex\n30,F\n\n31,M\n\n\n"),
+        ("b.CSV", "age,sex\n30,F\n31,M\n"),
+        ("c.csv", "age\n30\n\n"),
+    ):
+        (tmp_path / name).write_text(text)
+        book = Codebook({"age": Number(0, 110)})
+        with pytest.warns(NotPrivateWarning):
+            assert Study(tmp_path / name, book, epsilon=1.0, random_state=0).data.n == 2

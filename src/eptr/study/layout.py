@@ -168,8 +168,8 @@ class Frame:
 
     def __init__(self, columns: Mapping[str, Any], where: str = "data", persons: Persons | None = None) -> None:
         self.source, self.where, self.columns, self.persons = columns, where, list(columns), persons
-        lengths = {len(columns[name]) for name in self.columns}
-        if len(lengths) != 1 or not max(lengths):
+        lengths = {len(v) if hasattr(v, "__len__") else -1 for v in (columns[name] for name in self.columns)}
+        if len(lengths) != 1 or max(lengths) < 1:
             raise InputError("data must have columns of one length, with at least one row.")
         self.n = lengths.pop()
         self._read: dict[tuple[str, Any], Any] = {}
@@ -272,6 +272,8 @@ def open_data(data: Any) -> Frame | Pieces:
         return Pieces(data)
     if isinstance(data, Mapping):
         return Frame(data)
+    if root in ("pandas", "polars") and not hasattr(data, "columns"):
+        raise InputError("data must be a table with named columns; make one of a series: series.to_frame().")
     if root == "pandas" and hasattr(data, "columns"):
         if len(set(data.columns)) != data.shape[1]:
             raise InputError("data must have columns of different names.")

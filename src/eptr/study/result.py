@@ -156,7 +156,8 @@ class Fit:
                 raise InputError(
                     f"{name!r}, which the formula needs, is not among the {len(data.columns)} columns of the table."
                 )
-        x = data.encoded(layout)
+        ends = np.array([(column.range.low, column.range.high) for column in self.model.x])
+        x = np.clip(data.encoded(layout), *ends.T)  # as in the fit: values beyond a range are moved to its edge
         known = np.all(np.isfinite(x), axis=1)
         some = np.asarray(function(np.ascontiguousarray(np.where(known[:, None], x, 0.0))))
         gap = np.nan if some.dtype.kind == "f" else None

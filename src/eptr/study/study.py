@@ -125,6 +125,8 @@ class Study:
             "codebook": book.to_dict(), "rows": self.data.n, "protects": protects, "person": person, "rows_each": rows_each,
             "neighbours": neighbours, "analyses": analyses,
         }  # fmt: skip
+        if isinstance(random_state, Integral) and random_state < 0:
+            raise InputError(f"random_state must not be negative, got {random_state!r}.")
         self._rng = np.random.default_rng(int(random_state)) if isinstance(random_state, Integral) else random_state
         self.journal = Journal.open(ledger, total, self.settings, self.data.where, seeded=self._rng is not None)
         for text in (*public_warnings(self.data.n, 1, delta), *self.journal.elsewhere(self.data.where)):
@@ -209,6 +211,8 @@ class Study:
 
     def histogram(self, column: str, bins: Any = 10, *, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
         """Counts in bins: edges, or a number of equal bins on the declared range."""
+        if not isinstance(column, str):
+            raise InputError("histogram takes the name of one column; study.table counts combinations.")
         (expression,) = self._expressions([column])
         if not hasattr(bins, "__iter__"):
             ends = expression.range
@@ -222,8 +226,8 @@ class Study:
 
     def table(self, *columns: str, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
         """Counts of all combinations of levels."""
-        if not columns:
-            raise InputError("table needs a column, or up to four: study.table('sex', 'region').")
+        if not columns or not all(isinstance(name, str) for name in columns) or len(set(columns)) < len(columns):
+            raise InputError("table needs a column, or up to four different ones: study.table('sex', 'region').")
         axes = {name: levels_of(name, self.book) for name in columns}
         return self._ask(
             "table", {"columns": list(columns), "level": level}, spend, lambda paid: table(paid, axes, level)
