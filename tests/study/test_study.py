@@ -704,3 +704,19 @@ def test_empty_lines_of_a_file_are_no_rows(tmp_path):
         book = Codebook({"age": Number(0, 110)})
         with pytest.warns(NotPrivateWarning):
             assert Study(tmp_path / name, book, epsilon=1.0, random_state=0).data.n == 2
+
+
+@pytest.mark.parametrize("spread", [6.0, 25.0])
+def test_a_plan_knows_how_far_numbers_spread_if_it_is_told(spread):
+    """The range is the same; a slope is known the better the further its column spreads."""
+    rng = np.random.default_rng(1)
+    rows = {"dose": 50.0 + spread * rng.normal(size=20_000).clip(-2, 2), "kids": rng.integers(0, 5, 20_000)}
+    rows["wage"] = 2000.0 + 4.0 * rows["dose"] + 300.0 * rng.normal(size=20_000)
+    study = seeded(rows, Codebook({"dose": Number(0, 100), "kids": Number(0, 10), "wage": Number(1, 5000)}))
+    planned = study.plan("wage ~ dose + kids", spread={"wage": 300.0, "dose": spread, "kids": 1.4}).widths
+    found = np.ptp(study.ols("wage ~ dose + kids").conf_int(), axis=1)
+    for name in ("dose", "kids"):
+        assert found[name] == pytest.approx(planned[name], rel=0.25)
+    for wrong in ({"nobody": 1.0}, {"dose": -1.0}, {"dose": "wide"}):
+        with pytest.raises(InputError, match="spread"):
+            study.plan("wage ~ dose", spread=wrong)

@@ -268,14 +268,16 @@ class Study:
         formula: str,
         *,
         width: Any = None,
-        spread: float | None = None,
+        spread: Any = None,
         level: float = 0.95,
         **spend: Unpack[Spend],
     ) -> Forecast:
         """Widths of the intervals of ``ols``, from simulated rows and public numbers; needs no row and costs nothing.
 
         ``width``: a wish, for every term or by term; the plan then says which epsilon would buy it. ``spread``: the standard
-        deviation around the model that you expect; an eighth of the outcome's range if nothing is said.
+        deviation around the model that you expect, an eighth of the outcome's range if nothing is said; or by name, of the
+        outcome and of numbers on the right side, a sixth of their range if nothing is said. Rows of one person are taken to
+        say the same: unlike ones have narrower intervals.
         """
         share = self._share(spend)
         settings = {"neighbours": self.unit.relation, "rows_per_person": self.unit.rows}
