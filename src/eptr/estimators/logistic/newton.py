@@ -122,7 +122,7 @@ class Newton(Descent):
         each = min(max(shares[0], NOISE * loud), left / least)
         near = max(CLOSE * self.n**-0.125, 3.0 * loud / math.sqrt(each))
         after, (counts,) = self.step(phi, each, norms)
-        tail, left, least = self.read(norms, counts), left - each, least - 1
+        tail, left, least = self.read(norms, counts, self.plan.norms), left - each, least - 1
         while least > 0 or self.odds(after - phi) > near:
             if left < 0.99 * each:
                 self.touched |= each == shares[0]  # as many steps go on as the one before: the classes are apart
