@@ -53,9 +53,7 @@ EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
 UNSEEN = (
     0.25  # what may lie beyond it, in units of the last band, at OUTSIDE/(n mu) sqrt(p) = .002, growing as its root
 )
-CLEAR = (
-    0.5  # of what the bound for any dependence among a person's rows adds: most noise at which it is measured instead
-)
+CLEAR = 0.5  # persons are added up if the noise of that is less than this much of what the bound would add
 CELLS = 28
 
 
