@@ -120,6 +120,12 @@ class Seen:
         return 0.0
 
 
+def in_threes(x, y):
+    rows = MemoryRows(x, y, drop_invalid=True)
+    rows.each = 3
+    return rows
+
+
 NUMBERS = st.floats(-3.0, 3.0)
 
 
@@ -140,7 +146,7 @@ def test_replacing_a_person_moves_every_sum_by_no_more_than_it_may(one, two, rel
     gradient = Gradient(Squares(50.0), 3.0, None, np.eye(2), np.array([0.3, -0.2]))
     for person in (first, second):
         x = np.concatenate([others, person])
-        rows = MemoryRows(x, np.arange(12.0), drop_invalid=True, each=3)
+        rows = in_threes(x, np.arange(12.0))
         seen, cells = Seen(), Seen()
         variances(rows, np.ones(2), lambda x, y, keep: np.where(keep[:, None], x - 0.25, 0.0), 1.5, seen)
         _alike(
@@ -165,9 +171,7 @@ def test_opposite_persons_reach_what_is_paid_for():
     moved = []
     for person in ([[9.0, 0.0]] * 3, [[0.0, 9.0]] * 3):
         seen = Seen()
-        variances(
-            MemoryRows(np.array(person), None, drop_invalid=True, each=3), np.ones(2), lambda x, y, keep: x, 1.0, seen
-        )
+        variances(in_threes(np.array(person), None), np.ones(2), lambda x, y, keep: x, 1.0, seen)
         moved.append(seen.values)
     assert np.linalg.norm(moved[0] - moved[1]) == pytest.approx(seen.contribution.sensitivity(Unit("replace-one", 3)))
     assert seen.contribution.sensitivity(Unit("replace-one", 3)) == pytest.approx(9.0 * math.sqrt(2.0))

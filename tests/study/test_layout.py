@@ -24,7 +24,7 @@ class Cut:
     columns = ("age", KEPT)
 
     def __init__(self, length, who=WHO):
-        order, places = _places(who, 2)
+        order, places = _places(who, 2, 2)
         table = pa.table({"age": order.astype(float), KEPT: places})
         self.batches = table.to_batches(max_chunksize=length)
 
@@ -63,3 +63,16 @@ def test_a_table_of_nobody_is_one_empty_group():
     ):
         assert np.isnan(seen(rows)).all()
         assert rows.n == 11
+
+
+def test_many_rows_of_a_person_are_not_filled_up():
+    """Rows for which there is room and that are not there would be read in every pass."""
+    many = bounded(Frame({"age": np.arange(11.0), "who": WHO}), "who", 1000).rows(LAYOUT)
+    assert (many.n, many.each) == (11, 1)
+    assert np.sort(np.concatenate(seen_in(many))[:, 0]).tolist() == [0, 1, 3, 4, 5, 6, 7, 8, 10]
+
+
+def seen_in(rows):
+    found = []
+    rows.sum(lambda x, y, keep: found.append(x[keep]) or ())
+    return found

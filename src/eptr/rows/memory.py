@@ -151,8 +151,6 @@ class MemoryRows(Engine):
         What the codes stand for.
     drop_invalid : bool
         Rows with non-finite values or code -1 contribute zero instead of raising.
-    each : int
-        Rows are in groups of so many.
     """
 
     def __init__(
@@ -163,9 +161,8 @@ class MemoryRows(Engine):
         *,
         drop_invalid: bool = False,
         block: int | None = None,
-        each: int = 1,
     ) -> None:
-        self.x, self.classes, self.drop_invalid, self.each = x, classes, drop_invalid, each
+        self.x, self.classes, self.drop_invalid = x, classes, drop_invalid
         self.n, self.n_features = x.shape
         xp = namespace(x)
         self._local = xp is np
@@ -176,11 +173,12 @@ class MemoryRows(Engine):
             whole = np.issubdtype(y.dtype, np.integer) if self._local else xp.isdtype(y.dtype, "integral")
             self.target, self.y = "labels" if whole else "numbers", y
         local = _BLOCK_NUMBERS if WORKERS > 1 else CACHE_NUMBERS
-        block = block or _even_block(self.n, block_rows(self.n_features, local if self._local else _DEVICE_NUMBERS))
-        self._block = block + -block % each
+        self._block = block or _even_block(
+            self.n, block_rows(self.n_features, local if self._local else _DEVICE_NUMBERS)
+        )
 
     def _partials(self, task: Pass) -> Iterable[Partial]:
-        if self.x.shape[0] <= self._block or WORKERS == 1 or not self._local:
+        if self.n <= self._block or WORKERS == 1 or not self._local:
             return map(task, self._blocks())
         return each(task, self._blocks())
 
@@ -198,7 +196,7 @@ class MemoryRows(Engine):
         return found[0]
 
     def _blocks(self) -> Iterator[list[tuple[Any, Any]]]:
-        for start in range(0, self.x.shape[0], self._block):
+        for start in range(0, self.n, self._block):
             part = slice(start, start + self._block)
             yield [(self.x[part, ...], self.y[part])]
 

@@ -77,19 +77,29 @@ class Persons(NamedTuple):
     each: int
 
 
-def _grouped(
-    x: Array, y: NDArray[Any] | None, places: NDArray[np.int64], each: int
-) -> tuple[Array, NDArray[Any] | None]:
+class PersonRows(MemoryRows):
+    """Rows that count, person by person; groups are filled up block by block."""
+
+    padded = True
+
+    def __init__(self, x: Array, y: NDArray[Any] | None, persons: Persons, classes: NDArray[Any] | None) -> None:
+        order, places, self.each = persons
+        kept, self.places = order[places > 0], places[places > 0]
+        super().__init__(x[kept], None if y is None else y[kept], classes, drop_invalid=True)
+
+    def _blocks(self) -> Iterator[list[tuple[Any, Any]]]:
+        begins, most = np.flatnonzero(self.places == 1), max(1, self._block // self.each)
+        for part in np.split(np.arange(len(self.places)), begins[most::most]):
+            yield [_grouped(self.x[part], self.y[part], self.places[part], self.each)]
+
+
+def _grouped(x: Array, y: NDArray[Any], places: NDArray[np.int64], each: int) -> tuple[Array, NDArray[Any]]:
     """Rows of persons, filled up to ``each`` with rows that do not count; one such group if there is none. proof: groups"""
     begins = np.cumsum(places == 1)
     slots = (begins - 1) * each + places - 1
     length = each * max(1, int(begins[-1]) if len(begins) else 0)
-    wide = np.full((length, x.shape[1]), np.nan)
-    wide[slots] = x
-    if y is None:
-        return wide, None
-    targets = np.full(length, -1, dtype=y.dtype)
-    targets[slots] = y
+    wide, targets = np.full((length, x.shape[1]), np.nan), np.full(length, -1, dtype=y.dtype)
+    wide[slots], targets[slots] = x, y
     return wide, targets
 
 
@@ -147,9 +157,8 @@ class Layout:
         for part in cache_blocks(batch.num_rows, self.n_features) if self.each == 0 else [slice(0, batch.num_rows)]:
             piece = batch.slice(part.start, part.stop - part.start)
             x, y = self.encode({name: self._column(piece, name) for name in self.columns}, piece.num_rows)
-            if self.each:
-                x, y = _grouped(x, y, number_column(piece, KEPT).astype(np.int64), self.each)
-            yield x, np.zeros(len(x)) if y is None else y
+            y = np.zeros(len(x)) if y is None else y
+            yield _grouped(x, y, number_column(piece, KEPT).astype(np.int64), self.each) if self.each else (x, y)
 
     def _column(self, batch: Any, name: str) -> Any:
         kind = self.book[name]
@@ -186,13 +195,11 @@ class Frame:
     def rows(self, layout: Layout) -> Engine:
         """The rows as an analysis sees them; those outside the domain are dropped, inside the guarantee."""
         x, y = layout.encode(self.read(layout.book, layout.columns), self.n)
-        each = 1
-        if self.persons is not None:
-            order, places, each = self.persons
-            kept = order[places > 0]
-            x, y = _grouped(x[kept], None if y is None else y[kept], places[places > 0], each)
-        rows = MemoryRows(x, y, layout.classes, drop_invalid=True, each=each)
-        rows.n, rows.padded, rows.names = self.n, self.persons is not None, layout.names or None
+        if self.persons is None:
+            rows = MemoryRows(x, y, layout.classes, drop_invalid=True)
+        else:
+            rows = PersonRows(x, y, self.persons, layout.classes)
+        rows.n, rows.names = self.n, layout.names or None
         return rows
 
     def encoded(self, layout: Layout) -> Array:
