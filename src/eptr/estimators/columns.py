@@ -52,6 +52,7 @@ class Standardised:
 
     def __init__(self, rows: Rows, columns: Columns | None, y_centre: float) -> None:
         self.rows, self.columns, self.n, self.n_features = rows, columns, rows.n, rows.n_features
+        self.each = rows.each
         self.y_centre = y_centre
 
     def check(self) -> None:

@@ -54,6 +54,7 @@ EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
 UNSEEN = (
     0.25  # what may lie beyond it, in units of the last band, at OUTSIDE/(n mu) sqrt(p) = .002, growing as its root
 )
+CLEAR = 0.5  # persons are added up if the noise of that is less than this much of what the bound would add
 CELLS = 28
 
 
@@ -224,7 +225,7 @@ class Descent:
         pace = 1.0 if bend else self.pace  # without a curvature a whole move goes too far where a whole step does
         tail, curvature = self.tail(phi, *([] if once else bend))
         bands = Bands(levels(tail, plan.outside, self.n))
-        spread, beyond = Spread(self.spread_level(tail, bands.levels)), Beyond(bands.levels[-1])
+        spread, beyond = self.spread(tail, bands.levels), Beyond(bands.levels[-1])
         if once:
             (second, second_noise), outer, count, *curvature = self.bands(
                 phi, bands, plan.passes[1], spread, beyond, *bend
@@ -290,10 +291,11 @@ class Descent:
         middle = moment / n + float(np.sum(variance)) * np.eye(p) + hidden  # proof: sandwich
         noise = math.sqrt(float(np.sum(variance[:kept])))
         covariance, sampling = (inverse @ part @ inverse.T for part in (middle, moment / n))
-        return Solution(estimate, covariance, noise, float(np.trace(moment)) / p, True, sampling)
+        square = float(np.trace(moment)) / self.spending.unit.rows if self.rows.each == 1 else tail.square() / n
+        return Solution(estimate, covariance, noise, square / p, True, sampling)
 
     def moment(self, tail: Tail, spread: Spread, total: Array, inverse: Array | None = None) -> Array:
-        """Mean of v v', scaled up by the tail's curve for what is cut off.
+        """Variance of sqrt(n) times the mean of v, scaled up by the tail's curve for what is cut off. proof: persons
 
         Cutting takes most from directions in which few, long rows tell. With the ``inverse`` curvature none is taken to be
         much less spread than it would be if errors were as large everywhere.
@@ -316,7 +318,7 @@ class Descent:
         inverse = self.inverse([bend], [total]) if matrix else np.eye(self.p) / self.slope(bend, total)
         moment = self.outer(spread, outer) / self.n
         sampling = inverse @ moment @ inverse.T / self.n
-        square = float(np.trace(inverse @ moment @ inverse.T)) / self.p
+        square = float(np.trace(inverse @ moment @ inverse.T)) / (self.p * self.spending.unit.rows)
         covariance = sampling + float(variance[0]) * inverse @ inverse.T
         return Solution(phi + inverse @ step[0], covariance, math.sqrt(float(variance[0])), square, True, sampling)
 
@@ -352,14 +354,22 @@ class Descent:
         noise = self.spending.scale(contribution, self.plan.spread)
         released = self.spending.noisy(total, contribution, self.plan.spread)
         largest = float(np.linalg.eigvalsh(released)[-1])
-        return repaired(released, 0.02 * max(largest, noise), math.inf)
+        found = repaired(released, 0.02 * max(largest, noise), math.inf)
+        return found * self.spending.unit.rows if spread.each == 1 else found + noise * np.eye(self.p)  # proof: persons
 
-    def spread_level(self, tail: Tail, levels: tuple[float, ...]) -> float:
-        """The last level, or a lower one if the noise of v v' would drown it; the tail's curve adds what is cut off."""
-        level, noise = levels[-1], self.spending.scale(Spread(1.0).contributions(self.p)[0], self.plan.spread)
-        while level > levels[0] and noise * level**2 * math.sqrt(self.p) > 0.2 * tail.square(level) / self.p:
-            level /= RATIO
-        return level
+    def spread(self, tail: Tail, levels: tuple[float, ...]) -> Spread:
+        """At the last level, or a lower one if the noise of v v' would drown it; the tail's curve adds what is cut off.
+
+        Of persons, if what one more standard deviation of noise adds is less than what their rows can have in common.
+        """
+        for each in sorted({1, self.rows.each}, reverse=True):
+            level = levels[-1]
+            noise = self.spending.scale(Spread(1.0, each).contributions(self.p)[0], self.plan.spread)
+            while level > levels[0] and noise * level**2 * math.sqrt(self.p) > 0.2 * tail.square(level) / self.p:
+                level /= RATIO
+            if noise * level**2 < CLEAR * (each - 1) * tail.square(level) / self.p:
+                break
+        return Spread(level, each)
 
     def worth_keeping(self, bands: Array, variance: Array) -> int:
         """How many bands: the number with the smallest estimated risk, noise of what is kept plus bias of what is not."""
@@ -385,7 +395,7 @@ class Descent:
         moment = repaired(moment / slope**2, least, math.inf)
         sampling = moment / self.n
         covariance = sampling + variance * np.eye(self.p)
-        square = float(np.trace(moment)) / self.p
+        square = float(np.trace(moment)) / (self.p * self.spending.unit.rows)
         return Solution(phi, covariance, math.sqrt(variance), square, False, sampling)
 
     def slope(self, bend: Slope, total: Array) -> float:

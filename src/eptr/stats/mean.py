@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from ..docstrings import described
 from ..privacy.spending import Portion, Spending
 from ..rows.engine import Engine, Rows
+from ..rows.namespace import like, namespace
 from ..rows.task import Task
 from .clip import clip_columns
 from .estimate import Estimate
-from .moments import Weights, moments
+from .moments import Moments, Weights, members, moments, within
+from .persons import before, variances
 from .question import Question, Shared, column_bounds, column_names, is_column, level_codes
 
-__all__ = ["Asked", "ask_columns", "mean", "mean_weights", "means", "pooled"]
+__all__ = ["Asked", "ask_columns", "mean", "mean_errors", "mean_weights", "means", "pooled"]
 
 Array = NDArray[np.float64]
 
@@ -80,13 +82,27 @@ def means(
     rows: Rows, bounds: Array, spending: Portion, groups: int = 1, *, counted: bool
 ) -> tuple[Array, Array, Array, float]:
     """Values by group and column, their errors from sampling and from privacy, and the noise of the last release."""
-    weights = mean_weights(spending.unit.relation, counted=counted)
-    clip = clip_columns(rows, bounds, spending, weights)
-    found = moments(rows, groups, clip.centre, clip.scale, bounds, weights, spending, clip.share)
+    weights, most = mean_weights(spending.unit.relation, counted=counted), before(rows, spending)
+    clip = clip_columns(rows, bounds, most, weights)
+    found = moments(rows, groups, clip.centre, clip.scale, bounds, weights, most, clip.share)
     value = clip.centre + clip.scale * found.powers[1] + clip.beyond / rows.n
-    sampling = clip.scale * np.sqrt(pooled(found.powers[2] - found.powers[1] ** 2, found.noise[2]) / found.counts)
+    sampling = clip.scale * mean_errors(rows, found, bounds, clip.centre, clip.scale, spending)
     privacy = np.hypot(clip.scale * found.noise[1], clip.unseen / rows.n)
     return np.clip(value, *bounds.T), sampling, privacy, float(np.max(clip.scale * found.noise[1]))
+
+
+def mean_errors(rows: Rows, found: Moments, bounds: Array, centre: Array, scale: Array, spending: Portion) -> Array:
+    """Of sampling, in units of the scale; measured over persons where they are known. proof: mean"""
+    alone = pooled(found.powers[2] - found.powers[1] ** 2, found.noise[2])
+    mean, (groups, columns) = np.clip(found.powers[1], -1.0, 1.0), alone.shape
+
+    def around(x: Any, y: Any, keep: Any) -> Any:
+        u = within(x, keep, bounds, centre, scale)
+        xp, member = namespace(u), members(u, y, keep, groups)
+        return xp.reshape(member.T[:, :, None] * (u[:, None, :] - like(mean, u)), (-1, groups * columns))
+
+    radius = 1.0 + float(np.max(np.linalg.norm(mean, axis=1)))
+    return np.asarray(np.sqrt(variances(rows, alone * found.counts, around, radius, spending)) / found.counts)
 
 
 def mean_weights(relation: str, *, counted: bool) -> Weights:

@@ -15,7 +15,7 @@ from ..rows.engine import Rows
 from ..rows.exact import project, shrink_factors, sum_grid
 from ..rows.namespace import like, namespace, whole
 
-__all__ = ["Moments", "Weights", "moments"]
+__all__ = ["Moments", "Weights", "members", "moments", "within"]
 
 Array = NDArray[np.float64]
 
@@ -75,16 +75,11 @@ def moments(
     chosen = weights.powers()
 
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
-        xp, (low, high, middle, factor) = namespace(x), (like(v, x) for v in (*bounds.T, centre, 1.0 / scale))
-        u = xp.minimum(xp.maximum(x, low), high)
-        u -= middle
-        u *= factor
-        if keep is not None:
-            u = xp.where(keep[:, None], u, xp.zeros_like(u))
+        xp, u = namespace(x), within(x, keep, bounds, centre, scale)
         units = {1: project(u, shrink_factors(u, 1.0), grid)}
         for power in range(2, max(chosen) + 1):
             units[power] = whole(units[power - 1] * units[1] * grid)
-        member = _members(u, y, keep, groups)
+        member = members(u, y, keep, groups)
         sums = [member @ units[power] * grid for power in chosen]
         return (*sums, xp.sum(member, axis=1)[:, None]) if weights.count else tuple(sums)
 
@@ -103,7 +98,16 @@ def moments(
     return Moments(counts, means, noise)
 
 
-def _members(u: Any, y: Any, keep: Any, groups: int) -> Any:
+def within(x: Any, keep: Any, bounds: Array, centre: Array, scale: Array) -> Any:
+    """u = (x - centre)/scale, x within the bounds, and 0 for a row that is dropped."""
+    xp, (low, high, middle, factor) = namespace(x), (like(v, x) for v in (*bounds.T, centre, 1.0 / scale))
+    u = xp.minimum(xp.maximum(x, low), high)
+    u -= middle
+    u *= factor
+    return u if keep is None else xp.where(keep[:, None], u, xp.zeros_like(u))
+
+
+def members(u: Any, y: Any, keep: Any, groups: int) -> Any:
     """One row of 0 and 1 per group."""
     xp = namespace(u)
     flags = [xp.astype(y == k, xp.float64) for k in range(groups)] if groups > 1 else [xp.ones_like(u[:, 0])]

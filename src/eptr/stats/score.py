@@ -17,8 +17,9 @@ from ..rows.engine import Rows
 from ..rows.task import Task
 from .curve import calibration, roc_auc
 from .estimate import Estimate
-from .mean import mean_weights, means, pooled
+from .mean import mean_errors, mean_weights, means
 from .moments import moments
+from .persons import before
 from .question import Question, Shared, column_bounds
 from .scored import Losses, Scored, Told
 
@@ -101,17 +102,16 @@ def _mean_loss(asked: Scored, loss: Callable[[Array, Array], Array], most: float
     value, sampling, privacy, noise = ask(
         Losses(asked.rows, loss), np.array([[0.0, most]]), asked.spending, counted=asked.question.drop
     )
-    return asked.single(-value, sampling, privacy, noise)
+    return asked.mean(-value, sampling, privacy, noise, -most, 0.0)
 
 
 def _direct(rows: Rows, bounds: Array, spending: Portion, *, counted: bool) -> tuple[Array, Array, Array, float]:
     """Where the whole range is as good as any part of it: no look, no clip."""
     middle, half = bounds.mean(axis=1), 0.5 * (bounds[:, 1] - bounds[:, 0])
     weights = mean_weights(spending.unit.relation, counted=counted)
-    found = moments(rows, 1, middle, half, bounds, weights, spending, 1.0)
-    spread = pooled(found.powers[2] - found.powers[1] ** 2, found.noise[2])
-    noise = half * found.noise[1]
-    return middle + half * found.powers[1], half * np.sqrt(spread / found.counts), noise, float(noise[0, 0])
+    found = moments(rows, 1, middle, half, bounds, weights, before(rows, spending), 1.0)
+    sampling, noise = half * mean_errors(rows, found, bounds, middle, half, spending), half * found.noise[1]
+    return middle + half * found.powers[1], sampling, noise, float(noise[0, 0])
 
 
 def _squared_error(asked: Scored) -> Estimate:
@@ -126,7 +126,7 @@ def _accuracy(asked: Scored) -> Estimate:
         return np.asarray(told.said(x, "predict") != classes[np.maximum(y, 0)], dtype=float)
 
     answer = _direct(Losses(asked.rows, wrong), np.array([[0.0, 1.0]]), asked.spending, counted=asked.question.drop)
-    return asked.single(1.0 - answer[0], *answer[1:])
+    return asked.mean(1.0 - answer[0], *answer[1:], 0.0, 1.0)
 
 
 def _log_loss(asked: Scored) -> Estimate:

@@ -79,6 +79,12 @@ class Scored:
         value, sampling, privacy = (float(np.ravel(v)[0]) for v in (value, sampling, privacy))
         return self.question.answer(self.spending, value, sampling, privacy, (), noise_scale=noise, **ends)
 
+    def mean(self, value: Any, sampling: Any, privacy: Any, noise: float, least: float, most: float) -> Estimate:
+        """Of something between ``least`` and ``most``, and so are its interval's ends."""
+        reach = self.question.normal_quantile * np.hypot(sampling, privacy)
+        low, value, high = (float(np.clip(v, least, most).item()) for v in (value - reach, value, value + reach))
+        return self.single(value, sampling, privacy, noise, low=low, high=high)
+
 
 class Losses:
     """Rows of which a statistic sees the loss alone: a function of one row and a public model. see score.md"""
@@ -86,7 +92,7 @@ class Losses:
     n_features = 1
 
     def __init__(self, rows: Engine, loss: Callable[[Array, Array], Array]) -> None:
-        self.rows, self.loss, self.n = rows, loss, rows.n
+        self.rows, self.loss, self.n, self.each = rows, loss, rows.n, rows.each
 
     def check(self) -> None:
         self.rows.check()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...privacy.contribution import Ball
 from ..descent import CURVATURE_DOUBT, CURVATURE_FINE, Descent, Schedule, Solution, levels, schedule
-from ..gradient import Bands, Curvature, Spread
+from ..gradient import Bands, Curvature
 from ..tail import Tail
 from ..whitening import repaired
 from .likelihood import Classes
@@ -135,7 +135,7 @@ class Newton(Descent):
         """Newton's steps, the last of them in bands. proof: passes"""
         plan, (phi, tail, doubt, left) = self.plan, self.arrive(phi)
         bands, bend = Bands(levels(tail, plan.outside, self.n)), Curvature(plan.leverage)
-        spread = Spread(self.spread_level(tail, bands.levels))
+        spread = self.spread(tail, bands.levels)
         (found, noise), outer, total = self.bands(phi, bands, plan.passes[1] + left, spread, bend)
         curvature = self.halfway(self.curvature(bend, total, plan.curvature), np.sum(found, axis=0))
         inverse = np.asarray(np.linalg.inv(curvature), dtype=np.float64)

@@ -65,6 +65,10 @@ class Coded:
     def n_features(self) -> int:
         return self.rows.n_features
 
+    @property
+    def each(self) -> int:
+        return self.rows.each
+
     def check(self) -> None:
         self.rows.check()
 
