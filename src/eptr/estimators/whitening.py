@@ -28,7 +28,7 @@ class Whitening:
     """z = matrix' x has second moments of about 1."""
 
     matrix: Array
-    smallest: float  # eigenvalue in use
+    values: Array  # eigenvalues in use, from the smallest
     vectors: Array
     weakest: float  # least eigenvalue, as a share of the floor that replaced it
     doubt: (
@@ -36,9 +36,14 @@ class Whitening:
     )
 
     def known(self, steps: int, n: int) -> Array:
-        """How much of each column lies in directions in which so many steps arrive; see descent.md, arrival."""
-        arrived = (self.doubt / 2.0) ** steps <= ARRIVED / math.sqrt(n)
-        return np.asarray((self.vectors**2) @ arrived)
+        """How much of each coefficient's variance is in directions in which so many steps arrive; see descent.md, arrival."""
+        arrived, variance = (self.doubt / 2.0) ** steps <= ARRIVED / math.sqrt(n), self.vectors**2 / self.values
+        return np.asarray(variance @ arrived / np.sum(variance, axis=1))
+
+    @property
+    def smallest(self) -> float:
+        """Eigenvalue in use."""
+        return float(self.values[0])
 
 
 def whiten(gram: Array, noise: float, n: int) -> Whitening:
@@ -56,13 +61,13 @@ def whiten(gram: Array, noise: float, n: int) -> Whitening:
     bits = ROW_BITS - math.ceil(math.log2(p + 1))
     doubt = np.where(values >= floored, widest / floored, math.inf)
     weakest = min(1.0, max(float(values[0]), 0.0) / float(floored[0]))
-    return Whitening(round_public(matrix, bits), float(floored[0]), vectors, weakest, doubt)
+    return Whitening(round_public(matrix, bits), floored, vectors, weakest, doubt)
 
 
 def isotropic(mean: float, p: int, n: int) -> Whitening:
     """Where a Gram matrix would be all noise: one scale for all directions, none of which is known."""
     return Whitening(
-        round_public(math.sqrt(n / mean) * np.eye(p), ROW_BITS), mean, np.eye(p), 1.0, np.full(p, math.inf)
+        round_public(math.sqrt(n / mean) * np.eye(p), ROW_BITS), np.full(p, mean), np.eye(p), 1.0, np.full(p, math.inf)
     )
 
 

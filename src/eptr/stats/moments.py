@@ -15,7 +15,7 @@ from ..rows.engine import Rows
 from ..rows.exact import project, shrink_factors, sum_grid
 from ..rows.namespace import like, namespace, whole, widened
 
-__all__ = ["Moments", "Weights", "moments"]
+__all__ = ["Moments", "Weights", "members", "moments", "within"]
 
 Array = NDArray[np.float64]
 
@@ -76,18 +76,11 @@ def moments(
     chosen = weights.powers()
 
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
-        xp, (low, high, middle, factor) = namespace(x), (like(v, x) for v in (*bounds.T, centre, 1.0 / scale))
-        wide, low, high, middle, factor = widened(x, low, high, middle, factor)
-        u = xp.minimum(xp.maximum(wide, low), high)
-        u -= middle
-        u *= factor
-        u = xp.reshape(u, x.shape)
-        if keep is not None:
-            u = xp.where(keep[:, None], u, xp.zeros_like(u))
+        xp, u = namespace(x), within(x, keep, bounds, centre, scale)
         units = {1: project(u, shrink_factors(u, 1.0), grid)}
         for power in range(2, max(chosen) + 1):
             units[power] = whole(units[power - 1] * units[1] * grid)
-        member = _members(u, y, keep, groups)
+        member = members(u, y, keep, groups)
         sums = [member @ units[power] * grid for power in chosen]
         return (*sums, xp.sum(member, axis=1)[:, None]) if weights.count else tuple(sums)
 
@@ -107,7 +100,18 @@ def moments(
     return Moments(counts, means, noise, few)
 
 
-def _members(u: Any, y: Any, keep: Any, groups: int) -> Any:
+def within(x: Any, keep: Any, bounds: Array, centre: Array, scale: Array) -> Any:
+    """u = (x - centre)/scale, x within the bounds, and 0 for a row that is dropped."""
+    xp, (low, high, middle, factor) = namespace(x), (like(v, x) for v in (*bounds.T, centre, 1.0 / scale))
+    wide, low, high, middle, factor = widened(x, low, high, middle, factor)
+    u = xp.minimum(xp.maximum(wide, low), high)
+    u -= middle
+    u *= factor
+    u = xp.reshape(u, x.shape)
+    return u if keep is None else xp.where(keep[:, None], u, xp.zeros_like(u))
+
+
+def members(u: Any, y: Any, keep: Any, groups: int) -> Any:
     """One row of 0 and 1 per group."""
     xp = namespace(u)
     flags = [xp.astype(y == k, xp.float64) for k in range(groups)] if groups > 1 else [xp.ones_like(u[:, 0])]

@@ -17,8 +17,9 @@ from ..rows.engine import Rows
 from ..rows.task import Task
 from .curve import calibration, roc_auc
 from .estimate import Estimate
-from .mean import Means, mean_weights, means, pooled
+from .mean import Means, mean_errors, mean_weights, means
 from .moments import moments
+from .persons import before
 from .question import Question, Shared, column_bounds
 from .scored import Losses, Scored, Told
 
@@ -99,19 +100,16 @@ def _mean_loss(asked: Scored, loss: Callable[[Array, Array], Array], most: float
     """Minus the mean of losses in [0, most]; ``wide``: where most of them lie is found first. proof: losses"""
     ask = means if wide else _direct
     found = ask(Losses(asked.rows, loss), np.array([[0.0, most]]), asked.spending, counted=asked.question.drop)
-    low, high = found.interval(asked.question)
-    return asked.single(-found.value, found.sampling, found.privacy, found.noise, low=-high, high=-low)
+    return asked.mean(0.0, found, most)
 
 
 def _direct(rows: Rows, bounds: Array, spending: Portion, *, counted: bool) -> Means:
     """Where the whole range is as good as any part of it: no look, no clip."""
     middle, half = bounds.mean(axis=1), 0.5 * (bounds[:, 1] - bounds[:, 0])
     weights = mean_weights(spending.unit.relation, counted=counted)
-    found = moments(rows, 1, middle, half, bounds, weights, spending, 1.0)
-    spread = pooled(found.powers[2] - found.powers[1] ** 2, found.noise[2])
-    noise, none = half * found.noise[1], np.zeros(1)
-    value = middle + half * found.powers[1]
-    return Means(value, half * np.sqrt(spread / found.counts), noise, none, none, float(noise[0, 0]))
+    found = moments(rows, 1, middle, half, bounds, weights, before(rows, spending), 1.0)
+    sampling, noise = half * mean_errors(rows, found, bounds, middle, half, spending), half * found.noise[1]
+    return Means(middle + half * found.powers[1], sampling, noise, np.zeros(1), np.zeros(1), float(noise[0, 0]))
 
 
 def _squared_error(asked: Scored) -> Estimate:
@@ -126,7 +124,7 @@ def _accuracy(asked: Scored) -> Estimate:
         return np.asarray(told.said(x, "predict") != classes[np.maximum(y, 0)], dtype=float)
 
     found = _direct(Losses(asked.rows, wrong), np.array([[0.0, 1.0]]), asked.spending, counted=asked.question.drop)
-    return asked.single(1.0 - found.value, found.sampling, found.privacy, found.noise)
+    return asked.mean(1.0, found, 1.0)
 
 
 def _log_loss(asked: Scored) -> Estimate:

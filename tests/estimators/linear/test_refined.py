@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from benchmarks.life import SETTINGS, ours, robust
+from benchmarks.ranges import one_run, one_tail
 
 import eptr
 from eptr.rivals import AdaSSP
@@ -137,3 +138,44 @@ def test_columns_that_correlate_predict_together():
             found.append(np.mean((X @ (coef - slopes)) ** 2))
     assert np.mean(risk[eptr.LinearRegression]) < np.mean(risk[AdaSSP])
     assert np.mean(risk[eptr.LinearRegression]) < 0.05  # of 1, the variance of the errors
+
+
+@pytest.mark.parametrize(("n", "times"), [(20_000, 3), (20_000, 10), (5000, 10)])
+def test_ranges_may_be_too_wide(n, times):
+    """The size of y and the spread of a skewed column were guessed there: slopes 4 to 16 errors away, intervals beside it."""
+    away, held, told = np.array([one_run(n, times, seed) for seed in range(RUNS)], dtype=float)[:, :3].transpose(
+        2, 0, 1
+    )
+    assert np.sqrt(np.mean(away[told > 0] ** 2)) < 2.0
+    assert np.mean(held) >= 0.8
+    assert np.mean(told) >= 0.7
+
+
+@pytest.mark.parametrize("kind", ["nine tenths zeros", "lognormal", "Pareto"])
+def test_a_column_with_a_long_tail_does_not_drive_steps_apart(kind):
+    """Long rows are shortened in the Gram matrix and not in gradients: whole steps went too far, up to 100 errors."""
+    away, held, told = np.array([one_tail(kind, 20_000, seed) for seed in range(RUNS)], dtype=float).transpose(2, 0, 1)
+    assert np.sqrt(np.mean(away[told > 0] ** 2)) < 4.0
+    assert np.mean(held) >= 0.8
+    assert np.mean(told) >= 0.7
+
+
+def test_an_intercept_is_not_known_where_a_slope_far_from_zero_is_not():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=4000), np.where(rng.random(4000) < 0.01, rng.uniform(45e3, 5e4, 4000), 4e4)])
+    y = X @ [1.0, 0.001] + rng.normal(size=4000)
+    fit = eptr.LinearRegression(0.5, x_range=[(-5, 5), (0, 1e5)], y_range=(-1000, 1000), random_state=0).fit(X, y)
+    assert fit.undetermined_.tolist() == [False, True, True]
+
+
+def test_what_is_beyond_the_last_level_is_counted():
+    """Of 5,000 rows with a few large outcomes the histogram sees the small ones alone; of 30,000 it sees enough."""
+    setting = LIFE["92 % zeros"]
+    said, held = [], []
+    for model, *_ in runs(setting, 1.0, 5000):
+        low, high = model.conf_int().T
+        said.append(not model.corrected_)
+        held.append(np.mean((low < setting.truth()) & (setting.truth() < high)))
+    assert all(said[k] or held[k] >= 0.75 for k in range(RUNS))
+    assert any(said)
+    assert all(model.corrected_ for model, *_ in runs(setting, 1.0))

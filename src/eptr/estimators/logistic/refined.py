@@ -65,6 +65,10 @@ class Coded:
     def n_features(self) -> int:
         return self.rows.n_features
 
+    @property
+    def each(self) -> int:
+        return self.rows.each
+
     def check(self) -> None:
         self.rows.check()
 
@@ -119,9 +123,8 @@ class Refined(NoisySums):
             # Where noise rules, rare levels are not worth a scale of their own.
             banded = course(public.n, public.numbers * (public.n_classes - 1), mu, 1.0).banded
             share, least = (COLUMNS_SHARE, LEAST) if banded else ROUGH_COLUMNS
-            portion, left = left.within(share), left.within(1.0 - share)
-            columns = standardise(
-                coded, *public.x_range, None, None, portion, centred=public.fit_intercept, mu=mu, least=least
+            columns, left = standardise(
+                coded, *public.x_range, None, None, left, share, centred=public.fit_intercept, mu=mu, least=least
             )
             public = replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features))
             coded = Standardised(coded, columns, 0.0)
