@@ -72,8 +72,7 @@ def roc_auc(asked: Scored) -> Estimate:
     noise = 0.5 * float(np.linalg.norm(found.noise[1]))
     privacy = math.hypot(noise, product, 0.5 * shared**2 * uneven)
     reach = asked.question.normal_quantile * math.hypot(sampling, privacy)
-    few = np.any(found.noise[1] >= 0.5 * weights.count)  # of a class, so that nothing is known of it: moments.py
-    low, high = (0.0, 1.0) if few else (max(value - reach, 0.0), min(value + reach, 1.0))
+    low, high = (0.0, 1.0) if np.any(found.few) else (max(value - reach, 0.0), min(value + reach, 1.0))
     return asked.single(value, sampling, privacy, noise, low=low, high=high)
 
 

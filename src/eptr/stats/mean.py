@@ -20,7 +20,7 @@ from .moments import Moments, Weights, members, moments, within
 from .persons import before, variances
 from .question import Question, Shared, column_bounds, column_names, is_column, level_codes
 
-__all__ = ["Asked", "ask_columns", "mean", "mean_errors", "mean_weights", "means", "pooled"]
+__all__ = ["Asked", "Means", "ask_columns", "mean", "mean_errors", "mean_weights", "means", "pooled"]
 
 Array = NDArray[np.float64]
 
@@ -42,14 +42,14 @@ def mean(
     Parameters
     ----------
     bounds : (low, high), one pair per column, or {name: (low, high)}, which chooses columns
-        From what is known before seeing the data; values beyond are moved to them. Wide bounds do no harm: a seventh of the
+        From what is known before seeing the data; values beyond are moved to them. Wide bounds do no harm: a quarter of the
         budget finds where the rows are.
     by : column of labels or its name, optional
         Means by group, all in one release; the sizes of groups are private.
     levels : list
         The groups; required with ``by``, because levels that are found in the data would tell which ones occur.
     level : float
-        Of the intervals. They assume that tails fade: a few rows far beyond all others cannot be seen by anybody.
+        Of the intervals. They allow for tails that go on as they are seen to; a few rows far beyond all others cannot be seen.
 
     Examples
     --------
@@ -70,25 +70,41 @@ def mean(
         **shared,
     )
     asked = ask_columns(question, x, bounds, by, levels)
-    value, sampling, privacy, noise = means(
-        asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted
-    )
-    reach = question.normal_quantile * np.hypot(sampling, privacy)
-    low, high = (np.clip(value + sign * reach, *asked.bounds.T) for sign in (-1.0, 1.0))
-    return asked.answer(value, sampling, privacy, noise, low=low, high=high)
+    found = means(asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted)
+    low, high = (np.clip(end, *asked.bounds.T) for end in found.interval(question))
+    return asked.answer(found.value, found.sampling, found.privacy, found.noise, low=low, high=high)
 
 
-def means(
-    rows: Rows, bounds: Array, spending: Portion, groups: int = 1, *, counted: bool
-) -> tuple[Array, Array, Array, float]:
-    """Values by group and column, their errors from sampling and from privacy, and the noise of the last release."""
-    weights, most = mean_weights(spending.unit.relation, counted=counted), before(rows, spending)
-    clip = clip_columns(rows, bounds, most, weights)
-    found = moments(rows, groups, clip.centre, clip.scale, bounds, weights, most, clip.share)
-    value = clip.centre + clip.scale * found.powers[1] + clip.beyond / rows.n
+@dataclass(frozen=True, slots=True)
+class Means:
+    """By group and column: values, errors from sampling and from noise with what was guessed, what may be missing at most."""
+
+    value: Array
+    sampling: Array
+    seen: Array
+    below: Array
+    above: Array
+    noise: float  # of the last release
+
+    def interval(self, question: Question) -> tuple[Array, Array]:
+        return question.interval(self.value, np.hypot(self.sampling, self.seen), self.below, self.above)
+
+    @property
+    def privacy(self) -> Array:
+        """What may be missing at most counts as two standard errors."""
+        return np.asarray(np.hypot(self.seen, 0.5 * np.maximum(self.below, self.above)))
+
+
+def means(rows: Rows, bounds: Array, spending: Portion, groups: int = 1, *, counted: bool) -> Means:
+    """Looks, a clip, then counts, sums and squares. proof: mean"""
+    weights, part = mean_weights(spending.unit.relation, counted=counted), before(rows, spending)
+    clip = clip_columns(rows, bounds, part, weights)
+    found = moments(rows, groups, clip.centre, clip.scale, bounds, weights, part, clip.share)
+    value = np.clip(clip.centre + clip.scale * found.powers[1] + clip.beyond / rows.n, *bounds.T)
     sampling = clip.scale * mean_errors(rows, found, bounds, clip.centre, clip.scale, spending)
-    privacy = np.hypot(clip.scale * found.noise[1], clip.unseen / rows.n)
-    return np.clip(value, *bounds.T), sampling, privacy, float(np.max(clip.scale * found.noise[1]))
+    noise = clip.scale * found.noise[1]
+    below, above = (np.where(found.few, np.diff(bounds)[:, 0], more / rows.n) for more in (clip.below, clip.above))
+    return Means(value, sampling, np.hypot(noise, clip.unseen / rows.n), below, above, float(np.max(noise)))
 
 
 def mean_errors(rows: Rows, found: Moments, bounds: Array, centre: Array, scale: Array, spending: Portion) -> Array:

@@ -13,7 +13,7 @@ from ..privacy.contribution import Shape
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.exact import project, shrink_factors, sum_grid
-from ..rows.namespace import like, namespace, whole
+from ..rows.namespace import like, namespace, whole, widened
 
 __all__ = ["Moments", "Weights", "members", "moments", "within"]
 
@@ -58,6 +58,7 @@ class Moments:
     counts: Array  # (groups, 1)
     powers: dict[int, Array]  # (groups, columns) each
     noise: dict[int, Array]  # standard deviations, the uncertain count included
+    few: NDArray[np.bool_]  # (groups, 1): whether noise hides that there are any rows, so that nothing is known
 
 
 def moments(
@@ -89,21 +90,24 @@ def moments(
     contribution = weights.contribution(d, rows.n)
     released = spending.noisy(np.concatenate(parts, axis=1), contribution, share)
     sd = spending.scale(contribution, share)
-    counts = np.full((groups, 1), float(rows.n))
-    if weights.count:  # fewer rows than the noise of their number: no mean is known, and its noise says so
-        counts = np.maximum(released[:, -1:] / weights.count, max(2.0 * sd / weights.count, 1.0))
+    counts, least = np.full((groups, 1), float(rows.n)), 1.0
+    if weights.count:
+        counts, least = released[:, -1:] / weights.count, max(2.0 * sd / weights.count, 1.0)
+    few, counts = counts < least, np.maximum(counts, least)
     means = {p: released[:, k * d : (k + 1) * d] / w / counts for k, (p, w) in enumerate(chosen.items())}
     blur = sd / weights.count if weights.count else 0.0
     noise = {p: np.hypot(sd / w, blur * np.clip(means[p], -1.0, 1.0)) / counts for p, w in chosen.items()}
-    return Moments(counts, means, noise)
+    return Moments(counts, means, noise, few)
 
 
 def within(x: Any, keep: Any, bounds: Array, centre: Array, scale: Array) -> Any:
     """u = (x - centre)/scale, x within the bounds, and 0 for a row that is dropped."""
     xp, (low, high, middle, factor) = namespace(x), (like(v, x) for v in (*bounds.T, centre, 1.0 / scale))
-    u = xp.minimum(xp.maximum(x, low), high)
+    wide, low, high, middle, factor = widened(x, low, high, middle, factor)
+    u = xp.minimum(xp.maximum(wide, low), high)
     u -= middle
     u *= factor
+    u = xp.reshape(u, x.shape)
     return u if keep is None else xp.where(keep[:, None], u, xp.zeros_like(u))
 
 

@@ -13,6 +13,7 @@ from ..privacy.spending import Spending
 from ..rows.engine import Engine, RowFunction
 from ..rows.namespace import on_host
 from .estimate import Estimate
+from .mean import Means
 from .question import Question
 
 __all__ = ["Losses", "Scored", "Told"]
@@ -79,11 +80,11 @@ class Scored:
         value, sampling, privacy = (float(np.ravel(v)[0]) for v in (value, sampling, privacy))
         return self.question.answer(self.spending, value, sampling, privacy, (), noise_scale=noise, **ends)
 
-    def mean(self, value: Any, sampling: Any, privacy: Any, noise: float, least: float, most: float) -> Estimate:
-        """Of something between ``least`` and ``most``, and so are its interval's ends."""
-        reach = self.question.normal_quantile * np.hypot(sampling, privacy)
-        low, value, high = (float(np.clip(v, least, most).item()) for v in (value - reach, value, value + reach))
-        return self.single(value, sampling, privacy, noise, low=low, high=high)
+    def mean(self, top: float, loss: Means, most: float) -> Estimate:
+        """``top`` minus a mean of losses between 0 and ``most``, and so are its interval's ends."""
+        least, largest = loss.interval(self.question)
+        low, value, high = (top - float(np.clip(v, 0.0, most).item()) for v in (largest, loss.value, least))
+        return self.single(value, loss.sampling, loss.privacy, loss.noise, low=low, high=high)
 
 
 class Losses:

@@ -108,9 +108,10 @@ def _variances(asked: Asked) -> tuple[Array, Array, Array, Array, Array, float]:
     radius = float(np.max(np.linalg.norm((1.0 + abs(middle)) ** 2, axis=1)))
     sampling = unit * np.sqrt(variances(rows, alone * found.counts, around, radius, spending)) / found.counts
     noise = np.hypot(found.noise[2], 2.0 * np.sqrt(away) * found.noise[1])
-    privacy, above = np.hypot(unit * noise, clip.unseen / rows.n), clip.above / rows.n
-    reach, most = asked.question.normal_quantile * np.hypot(sampling, privacy), largest_variances(bounds)
+    privacy, most = np.hypot(unit * noise, clip.unseen / rows.n), largest_variances(bounds)
+    below, above = (np.where(found.few, most, more / rows.n) for more in (clip.below, clip.above))
     value = np.clip(value, 0.0, most)
-    low, high = np.maximum(value - reach, 0.0), np.minimum(value + np.hypot(reach, above), most)
+    low, high = asked.question.interval(value, np.hypot(sampling, privacy), below, above)
+    low, high = np.maximum(low, 0.0), np.minimum(high, most)
     privacy = np.hypot(privacy, 0.5 * above)  # what may be there at most counts as two standard errors
     return value, sampling, privacy, low, high, float(np.max(unit * found.noise[2]))
