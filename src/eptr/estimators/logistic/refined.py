@@ -21,7 +21,6 @@ from ..linear.refined import (
     COLUMNS_SHARE,
     GRAM_NOISE,
     GRAM_SHARE,
-    KNOWN,
     OUTSIDE_SHARE,
     ROW_LENGTH,
     SIMULATED,
@@ -33,7 +32,7 @@ from ..planning import Plan
 from ..quantile import RADIUS_SHARE
 from ..ranges import buy_ranges
 from ..strategy import NoisySums
-from ..whitening import isotropic, whiten
+from ..whitening import KNOWN, isotropic, whiten
 from .likelihood import likelihood
 from .look import look
 from .newton import Newton, course
