@@ -82,7 +82,7 @@ class Newton(Descent):
             u = self.direction / float(np.linalg.norm(self.direction))
             found = found - np.outer(found @ u, u)
         spread = float(np.sum((found.T @ mix) ** 2))
-        return self.inside((self.start + found.ravel()) / math.sqrt(max(1.0 - NORMAL * spread, 0.25)))
+        return self.inside((self.start + found.ravel()) / math.sqrt(max(1.0 - NORMAL * spread, 0.5)))
 
     @property
     def clip(self) -> float:
