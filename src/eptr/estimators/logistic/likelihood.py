@@ -127,8 +127,8 @@ class Linear:
         return predictor
 
     def residual(self, y: Any, mean: Any) -> Any:
-        shares = self.classes.shares
-        return self.classes.residual(y, float(shares[1]) if len(shares) == 2 else list(map(float, shares))) - mean
+        each = [float(share) * namespace(y).ones_like(y) for share in self.classes.shares]
+        return self.classes.residual(y, each[1] if len(each) == 2 else each) - mean
 
     def roots(self, mean: Any) -> None:
         return None
