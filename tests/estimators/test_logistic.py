@@ -186,6 +186,24 @@ def test_separated_classes_have_a_finite_answer_that_is_not_determined():
     assert "too few rows to say" in str(model.summary())
 
 
+@pytest.mark.parametrize(
+    ("slopes", "intercept"), [([3.0, -2.0, 1.0], 0.0), ([3.0, -2.0, 1.0], -6.0), ([8.0, -4.0, 2.0], 0.0)]
+)
+def test_steep_log_odds_are_found_or_said_to_be_undetermined(slopes, intercept):
+    """Their curvature is next to none in their own direction; steps that took it for more stopped on the way."""
+    rng, truth = np.random.default_rng(0), np.append(slopes, intercept)
+    X = rng.normal(size=(N, 3))
+    y = (rng.uniform(size=N) < expit(X @ slopes + intercept)).astype(int)
+    model = fit(X, y, epsilon=4.0)
+    away = (model.fitted_.centre[0] - truth) / np.sqrt(np.diag(model.covariance_))
+    assert model.undetermined_.all() or np.max(np.abs(away)) < 4.0
+
+
+def test_a_bound_that_is_far_too_large_has_an_answer():
+    X, y = LIFE["balanced"].sample(N, 0)
+    assert np.all(np.isfinite(fit(X, y, x_bound=50.0).coef_))
+
+
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
 def test_a_class_without_rows_is_not_determined(epsilon):
     X = np.random.default_rng(0).normal(size=(5000, 2))

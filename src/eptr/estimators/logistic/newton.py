@@ -102,11 +102,12 @@ class Newton(Descent):
         total, bent, *others = self.at(phi).sums(self.rows, cut, bend, *asks)
         ball, most = Ball(self.clip), share * (1.0 - BEND)
         released = self.spending.noisy(total[0], ball, most) / self.n
-        if self.cautious:  # as James and Stein have it
-            noise = self.p * (self.spending.scale(ball, most) / self.n) ** 2
-            released = released * max(0.0, 1.0 - noise / max(float(released @ released), 1e-300))
         curvature = self.halfway(self.curvature(bend, bent, share * BEND, phi), released)
-        return self.inside(phi + np.linalg.solve(curvature, released)), others
+        move = np.linalg.solve(curvature, released)
+        if self.cautious:  # as James and Stein have it
+            noise = (self.spending.scale(ball, most) / self.n) ** 2 * float(np.trace(np.linalg.inv(curvature)))
+            move = move * max(0.0, 1.0 - noise / max(float(move @ released), 1e-300))
+        return self.inside(phi + move), others
 
     def halfway(self, curvature: Array, gradient: Array) -> Array:
         """The mean curvature on the way from here: where it ends, the shares of the classes are those counted. proof: passes"""
@@ -189,14 +190,15 @@ class Newton(Descent):
         noise = self.spending.scale(contribution, share) / self.n
         released = self.spending.noisy(total, contribution, share) / self.n
         (whole, cut), p = self.expected(phi, bend.bound), self.p
-        mean = float(np.trace(cut)) / p
+        mean = max(float(np.trace(cut)) / p, 1e-9)
         more = float(np.trace(released)) / (p * mean) - 1.0
         more *= max(0.0, 1.0 - (noise / mean) ** 2 / (p * max(more**2, 1e-300)))
         scale = max(1.0 + more, LEAST / mean)
         rest = released - scale * cut
         rho = min(1.0, noise**2 * (p * (p + 1) / 2) / max(float(np.sum(rest**2)), 1e-300))
         doubt = CURVATURE_DOUBT * math.sqrt(2.0 * p) * noise * (1.0 - rho)
-        low = max(LEAST * self.whitening.weakest, min(doubt, 0.5 * scale * mean))
+        least = scale * float(np.linalg.eigvalsh(whole)[0])  # steep log odds have next to none in their own direction
+        low = max(LEAST * self.whitening.weakest * least, min(doubt, 0.5 * least), 1e-9)
         return repaired(scale * whole + (1.0 - rho) * rest, low, 3.0 * max(self.steepest, 1.0))
 
 
