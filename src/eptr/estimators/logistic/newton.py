@@ -197,9 +197,11 @@ class Newton(Descent):
         rest = released - scale * cut
         rho = min(1.0, noise**2 * (p * (p + 1) / 2) / max(float(np.sum(rest**2)), 1e-300))
         doubt = CURVATURE_DOUBT * math.sqrt(2.0 * p) * noise * (1.0 - rho)
-        least = scale * float(np.linalg.eigvalsh(whole)[0])  # steep log odds have next to none in their own direction
-        low = max(LEAST * self.whitening.weakest * least, min(doubt, 0.5 * least), 1e-9)
-        return repaired(scale * whole + (1.0 - rho) * rest, low, 3.0 * max(self.steepest, 1.0))
+        low = max(LEAST * self.whitening.weakest, min(doubt / (scale * mean), 0.5))
+        # As shares of what is expected: steep log odds have next to no curvature in their own direction.
+        root = np.linalg.cholesky(scale * whole + 1e-9 * np.eye(p))
+        inner = np.linalg.solve(root, np.linalg.solve(root, scale * whole + (1.0 - rho) * rest).T)
+        return repaired(root @ repaired(inner, low, math.inf) @ root.T, 1e-9, 3.0 * max(self.steepest, 1.0))
 
 
 def course(n: int, p: int, mu: float, share: float) -> Schedule:
