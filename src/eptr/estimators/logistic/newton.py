@@ -151,7 +151,7 @@ class Newton(Descent):
         move, way = np.sum(found, axis=0), phi - self.start
         chance = 9.0 * (doubt + float(np.sum(noise))) * float(np.trace(inverse))
         self.touched |= bool(move @ inverse @ move > max(ARRIVED**2 * (way @ curvature @ way), chance))
-        kept, moment = self.worth_keeping(found, noise), self.moment(tail, spread, outer)
+        kept, moment = self.worth_keeping(found, noise), self.moment(tail, spread, outer, inverse)
         result = self.solution(tail, bands.levels, found, noise, kept, phi, inverse, moment)
         return replace(result, noise=result.noise * float(np.linalg.norm(inverse)) / math.sqrt(self.p))
 
