@@ -98,6 +98,7 @@ NEEDS_NO_PROOF = {
     "estimators/linear/problem.py",
     "estimators/linear/regression.py",
     "estimators/logistic/classifier.py",
+    "estimators/logistic/mixture.py",
     "estimators/logistic/model.py",
     "estimators/logistic/problem.py",
     "estimators/planning.py",

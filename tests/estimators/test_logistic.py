@@ -12,8 +12,8 @@ from sklearn.metrics import log_loss
 import eptr
 from eptr.estimators.logistic.likelihood import Several, Two
 from eptr.estimators.logistic.look import look
-from eptr.estimators.logistic.newton import WITHIN_SHARE, Newton, course
-from eptr.estimators.logistic.rough import Rough
+from eptr.estimators.logistic.mixture import posterior_mean
+from eptr.estimators.logistic.newton import Newton, course
 from eptr.estimators.sigmoid import decay
 from eptr.estimators.whitening import whiten
 from eptr.rows.memory import MemoryRows
@@ -108,8 +108,7 @@ def test_decay_is_exp():
 @pytest.mark.parametrize("p", [1, 4, 40])
 def test_shares_add_up_to_what_is_left(n, p, mu):
     plan = course(n, p, mu, 0.83)
-    within = 0.0 if plan.banded else WITHIN_SHARE
-    parts = [*plan.steps, *plan.passes, plan.norms, plan.spread, within, plan.curvature]
+    parts = [*plan.steps, *plan.passes, plan.norms, plan.spread, plan.curvature]
     assert all(part >= 0.0 for part in parts)
     assert sum(parts) == pytest.approx(0.83, rel=1e-12)
 
@@ -126,32 +125,46 @@ def test_the_first_look_adds_up_rows_and_classes():
     assert seen.outside == np.sum(factor < 1.0)
 
 
-def of(way, X, y):
+def of(X, y):
     """A fit that has not begun, of two classes, with exact coordinates; and the sums it would begin with."""
     rows = MemoryRows(X, y.astype(float))
     seen = look(rows, 1e3, 1.0, 2)
-    plan = course(len(X), X.shape[1] + 1, 100.0 if way is Newton else 0.01, 0.9)
-    return way(Two(y.mean()), rows, 1e3, 1.0, whiten(seen.gram, 0.0, len(X)), None, plan, 1.0), seen.sums
+    plan = course(len(X), X.shape[1] + 1, 100.0, 0.9)
+    return Newton(Two(y.mean()), rows, 1e3, 1.0, whiten(seen.gram, 0.0, len(X)), None, plan, 1.0), seen.sums
 
 
 def test_sums_of_the_classes_are_a_start_as_steep_as_maximum_likelihood():
     X, y = LIFE["balanced"].sample(N, 0)
     steep = np.array([1.5, -1.0, 0.5])
     y = (np.random.default_rng(0).uniform(size=N) < expit(X @ steep)).astype(int)
-    newton, sums = of(Newton, X, y)
+    newton, sums = of(X, y)
     np.testing.assert_allclose(newton.theta(newton.begun(sums))[:3], steep, atol=0.1)
 
 
-def test_steps_go_on_among_the_columns_that_stand_out():
-    X = np.random.default_rng(0).normal(size=(500, 20))
-    rough, _ = of(Rough, X, np.arange(500) % 2)
-    found = np.full((1, 21), 0.001)
-    found[0, [3, 7]] = 1.0
-    basis = rough.standing_out(found, [0.05] * 5, 1.0)
-    assert basis.shape == (21, 4)  # two columns, the others together, the constant
-    np.testing.assert_allclose(np.linalg.norm(basis[[3, 7]], axis=1), 1.0)
-    np.testing.assert_allclose(found @ basis @ basis.T, found, atol=1e-9)
-    np.testing.assert_array_equal(rough.standing_out(np.ones((1, 21)), [0.05] * 5, 1.0), np.eye(21))
+@pytest.mark.parametrize(("phi", "share"), [([0.8, -0.5, 0.0], 0.5), ([0.4, 0.1, -0.6], 0.03)])
+def test_expected_curvature_is_that_of_normal_rows_cut_or_not(phi, share):
+    """In coordinates in which rows are normal; the last one is the constant."""
+    rng, n = np.random.default_rng(0), 200_000
+    X, y = rng.normal(size=(n, 2)), (np.arange(n) < share * n).astype(int)
+    newton, _ = of(X, y)
+    newton.whitening = whiten(n * np.eye(3), 0.0, n)
+    newton.start, phi = newton.null(), np.array(phi)
+    wide = np.column_stack([X, np.ones(n)])
+    q = expit(wide @ newton.theta(phi))
+    weight = q * (1.0 - q) / (share * (1.0 - share))
+    trace = weight * np.sum(wide**2, axis=1)
+    whole, cut = newton.expected(phi, 3.0)
+    np.testing.assert_allclose(whole, (wide.T * weight) @ wide / n, rtol=0.03, atol=0.03)
+    np.testing.assert_allclose(cut, (wide.T * weight * np.minimum(1.0, 3.0 / trace)) @ wide / n, atol=0.03)
+
+
+def test_few_large_numbers_are_kept_and_many_small_ones_are_not():
+    rng = np.random.default_rng(0)
+    truth = np.append(np.full(5, 8.0), np.zeros(195))
+    found = posterior_mean(truth + rng.normal(size=200), 1.0)
+    assert np.mean((found - truth) ** 2) < 0.15  # 1 without shrinking, .6 with one factor for all
+    assert np.all(np.abs(found[:5] - truth[:5]) < 3.0)
+    np.testing.assert_array_equal(posterior_mean(np.zeros(3), 1.0), np.zeros(3))
 
 
 # What cannot be answered.
@@ -171,6 +184,24 @@ def test_separated_classes_have_a_finite_answer_that_is_not_determined():
     assert model.score(X, y) > 0.97
     assert model.undetermined_.all()
     assert "too few rows to say" in str(model.summary())
+
+
+@pytest.mark.parametrize(
+    ("slopes", "intercept"), [([3.0, -2.0, 1.0], 0.0), ([3.0, -2.0, 1.0], -6.0), ([8.0, -4.0, 2.0], 0.0)]
+)
+def test_steep_log_odds_are_found_or_said_to_be_undetermined(slopes, intercept):
+    """Their curvature is next to none in their own direction; steps that took it for more stopped on the way."""
+    rng, truth = np.random.default_rng(0), np.append(slopes, intercept)
+    X = rng.normal(size=(N, 3))
+    y = (rng.uniform(size=N) < expit(X @ slopes + intercept)).astype(int)
+    model = fit(X, y, epsilon=4.0)
+    away = (model.fitted_.centre[0] - truth) / np.sqrt(np.diag(model.covariance_))
+    assert model.undetermined_.all() or np.max(np.abs(away)) < 4.0
+
+
+def test_a_bound_that_is_far_too_large_has_an_answer():
+    X, y = LIFE["balanced"].sample(N, 0)
+    assert np.all(np.isfinite(fit(X, y, x_bound=50.0).coef_))
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])

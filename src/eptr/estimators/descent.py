@@ -243,10 +243,13 @@ class Descent:
             inverse = self.learnt if self.overshot else inverse
             # Both passes point to the solution, and are averaged by precision, the same for every band. One that comes from afar
             # does so with its upper bands alone, and its noise is undone by those of the next: neither may be left out.
-            near = float(move @ move) < NEAR * self.p * noises[0]
+            near = self.overshot or float(move @ move) < NEAR * self.p * noises[0]
             weight = FIRST if near else 0.0
             variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise) if near else second_noise
             together, centre = weight * first + (1.0 - weight) * second, phi + (1.0 - weight) * move
+            if not near:  # with the right curvature nothing would be left to go but noise. proof: left
+                rest = inverse @ np.sum(second, axis=0)
+                left = np.outer(rest, rest) * float(rest @ rest) / float(move @ move)
         kept = self.worth_keeping(second, second_noise) if near else len(bands.levels)
         moment = self.moment(tail, spread, outer, inverse)
         found = self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment, pace)
@@ -343,7 +346,8 @@ class Descent:
         if self.overshot:  # because of long rows, which are shortened in it
             return self.learnt
         # Rows that are shortened here and not in the Gram matrix, those of rare levels, make no direction weaker than that says.
-        known = np.maximum(low, 1.0 - 2.0 * np.minimum(self.whitening.doubt, 1.0))
+        sure = 1.0 - 2.0 * np.minimum(self.whitening.doubt, 1.0) if math.isinf(bend[0].below) else 0.0
+        known = np.maximum(low, sure) * np.ones(self.p)
         least = (self.whitening.vectors * known) @ self.whitening.vectors.T
         bent = least + repaired(released - least, 0.0, math.inf)
         return np.asarray(np.linalg.inv(repaired(bent, low, CURVATURES[1])), dtype=float)

@@ -23,7 +23,7 @@ from ..planning import Plan
 from ..quantile import RADIUS_SHARE, private_radius, target_sizes
 from ..ranges import buy_ranges
 from ..strategy import NoisySums
-from ..whitening import Whitening, whiten
+from ..whitening import Whitening, shortened, undetermined, whiten
 from .bounds import moments
 from .problem import LeastSquares, Problem, RegressionFitted
 
@@ -36,15 +36,13 @@ COLUMNS_SHARE = 0.04  # on means and second moments of raw columns
 GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a step miss by GRAM_NOISE of its way
 GRAM_NOISE = 0.35
 SQUARE_SHARE, OUTSIDE_SHARE = 0.02, 0.005  # on y'y, and on the number of rows beyond the bounds
-ALIKE = 0.3  # correlation from which columns share their fate
-SHORTENED, LOST = 1.5, 10.0  # so many times more, and one step is not enough; and it is in too few rows to say
+SHORTENED = 1.5  # times as much of a column as the Gram matrix has, and one step is not enough
 CLEAR = 4.0  # times its noise, y'y is known well enough to clip steps by
 CROSS_SHARE = 0.05  # on X'y, the start of clear data
 WARM = 0.07  # it is a good one if one step leaves so little of its noise, in standard errors of a model without columns
 WARM_CLIP = 3.0  # symmetric errors: one step from there, clipped at this multiple of sqrt(p sigma^2)
 ROW_LENGTH = 1.5  # standardised rows are shortened at this multiple of sqrt(p), for the Gram matrix alone
 SIMULATED = 100_000  # rows of a plan
-KNOWN = 0.5  # a coefficient with less of its variance in directions that the Gram matrix shows is not determined
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +155,8 @@ def descend(
     start = spending.scale(products, CROSS_SHARE) * float(np.linalg.norm(whitening.matrix)) / math.sqrt(n * p * scale)
     spent = gram_share + SQUARE_SHARE + OUTSIDE_SHARE * count
     warm = schedule(n, p, mu, 1.0 - spent).banded and start * float(np.max(whitening.doubt)) < WARM
-    # How much more there is of a column than the Gram matrix has, for which long rows are shortened.
-    noise_of_gram, known = spending.scale(outer, gram_share), np.ones(0) if variance is None else n * variance
-    more = known / np.maximum(np.diag(gram)[: len(known)] + noise_of_gram, 0.01 * noise_of_gram)
+    noise_of_gram = spending.scale(outer, gram_share)
+    more = shortened(gram, noise_of_gram, variance, n)
     warm = warm and bool(np.all(more < SHORTENED))
     left, clear = 1.0 - spent - CROSS_SHARE * warm, square > CLEAR * doubt
     plan = schedule(n, p, mu, left, symmetric=symmetric, warm=warm, clear=clear)
@@ -180,13 +177,7 @@ def descend(
         solution = descent.finish_symmetric(phi, WARM_CLIP * math.sqrt(p * rest))
     else:
         solution = descent.finish_symmetric(phi, descent.tail(phi)[0].level(plan.outside))
-    unknown = whitening.known(plan.moves, n) < KNOWN
-    unknown[: len(more)] |= more > LOST
-    # Where a slope is unknown, so are those of columns that go with it.
-    sizes = np.sqrt(np.maximum(np.diag(gram), noise_of_gram))
-    alike = (abs(gram) > ALIKE * np.outer(sizes, sizes)) & (abs(gram) > 3.0 * noise_of_gram)
-    slopes = slice(public.n_features)
-    unknown[slopes] |= np.any(alike[slopes, slopes][:, unknown[slopes]], axis=1)
+    unknown = undetermined(whitening, gram, noise_of_gram, more, plan.moves, n)
     return solution, whitening, unknown, min(max(outside, 0.0), 1.0)
 
 
@@ -243,7 +234,9 @@ def _report(
     covariance = to_user @ solution.covariance @ to_user.T
     sampling = None if solution.sampling is None else np.sqrt(np.diag(to_user @ solution.sampling @ to_user.T))
     if columns is not None and public.fit_intercept:  # where x is 0 the line is known as well as its slopes
-        undetermined[-1] |= bool(np.any(undetermined[:slopes] & np.isnan(columns.variance)))
+        rare = columns.variance < 0.99  # the rows of a rare level move the intercept by little
+        far = ~rare & (abs(columns.centre) > 0.05 * columns.scale)
+        undetermined[-1] |= bool(np.any(undetermined[:slopes] & far))
     noise = solution.noise * math.sqrt(float(np.mean(np.sum(to_user**2, axis=1))))
     shrunk = _shrunk(beta, solution.noise**2 * (to_user @ to_user.T), columns, public)
     return RegressionFitted(

@@ -17,7 +17,7 @@ from ...rows.namespace import namespace
 from ..gradient import Likelihood
 from ..sigmoid import decay, sigmoid
 
-__all__ = ["Classes", "Several", "Two", "likelihood"]
+__all__ = ["Classes", "Linear", "Several", "Two", "likelihood"]
 
 Array = NDArray[np.float64]
 
@@ -39,6 +39,8 @@ class Classes(Likelihood, Protocol):
     @property
     def rarest(self) -> float:
         """|r| of a row of the rarest class, in the model without slopes."""
+
+    def roots(self, mean: Any) -> list[Any]: ...
 
     def information(self, residual: Array) -> float:
         """Of the model without slopes, a mean over its directions, where the mean residual is such; 1 where it is zero."""
@@ -113,6 +115,23 @@ class Several:
             xp.stack([(float(row[k]) - here) * xp.sqrt(share) for row, here in zip(self.mix, middle, strict=True)])
             for k, share in enumerate(mean)
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """Least squares for the residual of the model without slopes: discriminant analysis."""
+
+    classes: Classes
+
+    def mean(self, predictor: Any) -> Any:
+        return predictor
+
+    def residual(self, y: Any, mean: Any) -> Any:
+        each = [float(share) * namespace(y).ones_like(y) for share in self.classes.shares]
+        return self.classes.residual(y, each[1] if len(each) == 2 else each) - mean
+
+    def roots(self, mean: Any) -> None:
+        return None
 
 
 def likelihood(shares: Array) -> Classes:

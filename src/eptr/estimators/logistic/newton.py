@@ -26,11 +26,15 @@ SUMS_SHARE = 0.03  # on the sums of each class, to start from
 STEPS, BEND = (0.05,) * 4, 0.2  # as many if the curvature is mostly noise; how much of one goes to its curvature
 NOISE = 2.5  # times the noise of a step on log odds if it had the whole budget: its share, if that is more
 CLOSE = 1.9  # log odds that moved by less than this over n^(1/8) need but one step more. proof: passes
-# Where noise rules: steps among all columns, before those among some; their share; how both grow; what is spent along lines.
-ARRIVING, ARRIVING_SHARE, LATER, GROWTH, WITHIN_SHARE = 5, 0.45, 8, 1.3, 0.12
+# Where noise rules: steps to discriminant analysis and their share, steps from there, and how these grow.
+ARRIVING, ARRIVING_SHARE, LATER, GROWTH = 3, 0.25, 8, 1.3
 CURVATURE_SHARE, LEVERAGE = 0.02, 3.0  # of the last curvature; least multiple of p at which one row's is cut
-NORMAL = math.pi / 8.0  # a logistic curve is about a normal one of variance 1/NORMAL
+NORMAL, FLAT = (
+    math.pi / 8.0,
+    0.5,
+)  # a logistic curve is about a normal one of variance 1/NORMAL; at most 1/FLAT is made of it
 ARRIVED = 0.1  # of the way from the start, at most, may be left for the last step; or what its noise allows
+IMAGINED = 2**14  # rows that were drawn, to know what a curvature should be
 LEAST = 0.1  # eigenvalue of the curvature, where rows and noise allow that much
 FARTHEST = 8.0  # standard deviation of log odds over the rows: beyond it, classes are told apart without error
 
@@ -40,7 +44,7 @@ class Newton(Descent):
 
     likelihood: Classes
     cautious = True  # a step moves by what is more than noise
-    wide = 1.4  # steps are cut at so many lengths of a row of the rarest class
+    least, wide = 2.0, 1.4  # steps are cut at so many lengths of a row of the rarest class
 
     def __init__(self, likelihood: Classes, *arguments: object) -> None:
         super().__init__(likelihood, *arguments)  # type: ignore[arg-type]
@@ -81,13 +85,16 @@ class Newton(Descent):
         if self.constant is not None:
             u = self.direction / float(np.linalg.norm(self.direction))
             found = found - np.outer(found @ u, u)
-        spread = float(np.sum((found.T @ mix) ** 2))
-        return self.inside((self.start + found.ravel()) / math.sqrt(max(1.0 - NORMAL * spread, 0.25)))
+        return self.inside((self.start + found.ravel()) * self.steeper(found))
+
+    def steeper(self, found: Array) -> float:
+        """What discriminant analysis has to be multiplied with, for log odds. proof: passes"""
+        return 1.0 / math.sqrt(max(1.0 - NORMAL * float(np.sum((found.T @ self.likelihood.mix) ** 2)), FLAT))
 
     @property
     def clip(self) -> float:
         """So long that hardly a gradient is cut, be its class rare."""
-        return max(2.0, self.wide * self.likelihood.rarest) * math.sqrt(self.p)
+        return max(self.least, self.wide * self.likelihood.rarest) * math.sqrt(self.p)
 
     def step(self, phi: Array, share: float, *asks: Any) -> tuple[Array, list[Array]]:
         """One of Newton's, and what else is asked of the same pass. proof: step"""
@@ -95,11 +102,12 @@ class Newton(Descent):
         total, bent, *others = self.at(phi).sums(self.rows, cut, bend, *asks)
         ball, most = Ball(self.clip), share * (1.0 - BEND)
         released = self.spending.noisy(total[0], ball, most) / self.n
+        curvature = self.halfway(self.curvature(bend, bent, share * BEND, phi), released)
+        move = np.linalg.solve(curvature, released)
         if self.cautious:  # as James and Stein have it
-            noise = self.p * (self.spending.scale(ball, most) / self.n) ** 2
-            released = released * max(0.0, 1.0 - noise / max(float(released @ released), 1e-300))
-        curvature = self.halfway(self.curvature(bend, bent, share * BEND), released)
-        return self.inside(phi + np.linalg.solve(curvature, released)), others
+            noise = (self.spending.scale(ball, most) / self.n) ** 2 * float(np.trace(np.linalg.inv(curvature)))
+            move = move * max(0.0, 1.0 - noise / max(float(move @ released), 1e-300))
+        return self.inside(phi + move), others
 
     def halfway(self, curvature: Array, gradient: Array) -> Array:
         """The mean curvature on the way from here: where it ends, the shares of the classes are those counted. proof: passes"""
@@ -137,27 +145,63 @@ class Newton(Descent):
         bands, bend = Bands(levels(tail, plan.outside, self.n)), Curvature(plan.leverage)
         spread = self.spread(tail, bands.levels)
         (found, noise), outer, total = self.bands(phi, bands, plan.passes[1] + left, spread, bend)
-        curvature = self.halfway(self.curvature(bend, total, plan.curvature), np.sum(found, axis=0))
+        curvature = self.halfway(self.curvature(bend, total, plan.curvature, phi), np.sum(found, axis=0))
         inverse = np.asarray(np.linalg.inv(curvature), dtype=np.float64)
         # Where classes are apart every step of Newton's goes on by about as much as the one before.
         move, way = np.sum(found, axis=0), phi - self.start
         chance = 9.0 * (doubt + float(np.sum(noise))) * float(np.trace(inverse))
         self.touched |= bool(move @ inverse @ move > max(ARRIVED**2 * (way @ curvature @ way), chance))
-        kept, moment = self.worth_keeping(found, noise), self.moment(tail, spread, outer)
+        kept, moment = self.worth_keeping(found, noise), self.moment(tail, spread, outer, inverse)
         result = self.solution(tail, bands.levels, found, noise, kept, phi, inverse, moment)
         return replace(result, noise=result.noise * float(np.linalg.norm(inverse)) / math.sqrt(self.p))
 
-    def curvature(self, bend: Curvature, total: Array, share: float) -> Array:
-        """Released, and shrunk towards a multiple of the identity as far as it is noise. proof: curvature"""
+    def spanned(self, *vectors: Array) -> Array:
+        """An orthonormal basis of the constant, which comes first, and such rows."""
+        constant = [] if self.constant is None else [self.direction]
+        return np.asarray(np.linalg.qr(np.vstack([*constant, *vectors]).T)[0])
+
+    def expected(self, phi: Array, bound: float) -> tuple[Array, Array]:
+        """The curvature there if whitened rows were normal, and that of rows cut at ``bound``. proof: curvature
+
+        A draw in the few directions that matter, and of the length in all others.
+        """
+        found, m, rng = self.matrix(phi), self.columns, np.random.default_rng(0)
+        basis = self.spanned(found)
+        free = len(basis) - basis.shape[1]
+        z, others = rng.normal(size=(basis.shape[1], IMAGINED)), rng.chisquare(max(free, 1), IMAGINED) * (free > 0)
+        if self.constant is not None:
+            z[0] = basis[:, 0] @ self.direction / (self.direction @ self.direction)
+        odds = self.likelihood.mix.T @ found @ basis @ z
+        mean = self.likelihood.mean(odds if m > 1 else odds[0])
+        roots = [np.atleast_2d(root) for root in self.likelihood.roots(mean)]
+        trace = (np.sum(z**2, axis=0) + others) * sum(np.sum(root**2, axis=0) for root in roots)
+        along, across = np.kron(np.eye(m), basis), np.eye(len(basis)) - basis @ basis.T
+
+        def mean_of(cut: Array) -> Array:
+            each = [(root[:, None, :] * z * np.sqrt(cut)).reshape(-1, IMAGINED) for root in roots]
+            apart = sum((root * cut * others / max(free, 1)) @ root.T for root in roots)
+            return np.asarray(np.kron(apart, across) + along @ sum(v @ v.T for v in each) @ along.T) / IMAGINED
+
+        return mean_of(np.ones(IMAGINED)), mean_of(np.minimum(1.0, bound / trace))
+
+    def curvature(self, bend: Curvature, total: Array, share: float, phi: Array) -> Array:
+        """Released, and shrunk towards a multiple of what is expected as far as it is noise. proof: curvature"""
         (contribution,) = bend.contributions(self.p)
         noise = self.spending.scale(contribution, share) / self.n
         released = self.spending.noisy(total, contribution, share) / self.n
-        p, mean = self.p, max(float(np.trace(released)) / self.p, LEAST)
-        centred = released - mean * np.eye(p)
-        rho = min(1.0, noise**2 * (p * (p + 1) / 2 - 1) / max(float(np.sum(centred**2)), 1e-300))
+        (whole, cut), p = self.expected(phi, bend.bound), self.p
+        mean = max(float(np.trace(cut)) / p, 1e-9)
+        more = float(np.trace(released)) / (p * mean) - 1.0
+        more *= max(0.0, 1.0 - (noise / mean) ** 2 / (p * max(more**2, 1e-300)))
+        scale = max(1.0 + more, LEAST / mean)
+        rest = released - scale * cut
+        rho = min(1.0, noise**2 * (p * (p + 1) / 2) / max(float(np.sum(rest**2)), 1e-300))
         doubt = CURVATURE_DOUBT * math.sqrt(2.0 * p) * noise * (1.0 - rho)
-        low = max(LEAST * self.whitening.weakest, min(doubt, 0.5 * mean))
-        return repaired(mean * np.eye(p) + (1.0 - rho) * centred, low, 3.0 * max(self.steepest, 1.0))
+        low = max(LEAST * self.whitening.weakest, min(doubt / (scale * mean), 0.5))
+        # As shares of what is expected: steep log odds have next to no curvature in their own direction.
+        root = np.linalg.cholesky(scale * whole + 1e-9 * np.eye(p))
+        inner = np.linalg.solve(root, np.linalg.solve(root, scale * whole + (1.0 - rho) * rest).T)
+        return repaired(root @ repaired(inner, low, math.inf) @ root.T, 1e-9, 3.0 * max(self.steepest, 1.0))
 
 
 def course(n: int, p: int, mu: float, share: float) -> Schedule:
@@ -169,7 +213,7 @@ def course(n: int, p: int, mu: float, share: float) -> Schedule:
     if plan.banded:
         final = share - SUMS_SHARE - math.fsum(STEPS) - plan.norms - plan.spread - CURVATURE_SHARE
         return replace(plan, steps=STEPS, passes=(SUMS_SHARE, final))
-    rest = share - plan.spread - CURVATURE_SHARE - WITHIN_SHARE
+    rest = share - plan.spread - CURVATURE_SHARE
     weights = GROWTH ** np.arange(LATER)
     later = rest * (1.0 - ARRIVING_SHARE) * weights / np.sum(weights)
     steps = (rest * ARRIVING_SHARE / ARRIVING,) * ARRIVING + tuple(map(float, later))

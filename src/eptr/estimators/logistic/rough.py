@@ -1,4 +1,4 @@
-"""Where noise rules: steps among all columns, then among those that stand out, then along what was found.  Proof: rough.md."""
+"""Where noise rules: discriminant analysis, steps from there as far as they stand out, then how far to go.  Proof: rough.md."""
 
 from __future__ import annotations
 
@@ -11,17 +11,22 @@ from numpy.typing import NDArray
 from ...privacy.contribution import Ball
 from ...privacy.spending import Portion
 from ..descent import Solution
-from ..gradient import ROW_BITS, Bands, Curvature, Spread, round_public
-from .newton import ARRIVING, LEVERAGE, WITHIN_SHARE, Newton
+from ..gradient import ROW_BITS, Bands, Curvature, Gradient, Spread, round_public
+from .likelihood import Linear
+from .mixture import posterior_mean
+from .newton import ARRIVING, LEVERAGE, Newton
 
 __all__ = ["Rough"]
 
 Array = NDArray[np.float64]
+Path = list[float]  # the noise of each step
 
 # By trial on simulated data alone; benchmarks/logistic.py measures what they give. Shares are of mu^2.
 CLIP, RATE = (0.7, 2.0), 0.2  # cut between these multiples of sqrt(p), at this over the root of the rows beyond bands
+LOUD = 0.03  # noise of all steps together beyond which they add nothing to discriminant analysis
+LINES = 5.0  # p over this: noise of steps in all directions, in units of the noise of Newton's along the lines found
+WITHIN, WIDE = (0.35, 0.65), (2.0, 1.0)  # of that, on each of these; where they are cut, and where all is loud
 FADING = 0.5  # curvature by which a step is taken to undo the noise of earlier ones
-WITHIN = 0.35, 0.65  # of what is spent along the lines found, on each step
 STEEPEST = 2.0  # steps are no shorter than one over this
 
 
@@ -29,73 +34,78 @@ class Rough(Newton):
     """Too few rows for bands."""
 
     cautious = False
-    wide = 2.0
+    least, wide = 1.0, WIDE[0]
 
     def solve(self, phi: Array) -> Solution:
-        """Steps cut short find coordinates and a direction; Newton's along that direction say how far to go. proof: within"""
-        first, then = self.plan.steps[:ARRIVING], self.plan.steps[ARRIVING:]
-        phi, noise = self.climb(phi, first)
-        basis = self.standing_out(self.matrix(phi), noise, sum(first) / sum(then))
-        some = self.along(basis, self.spending)
-        found, more = some.climb((self.matrix(phi) @ basis).ravel(), then)
-        phi = (some.matrix(found) @ basis.T).ravel()
+        """A direction, from discriminant analysis and steps that are cut short; Newton's along it say how far to go."""
+        total, within = math.fsum(self.plan.steps), 1.0 / (1.0 + self.p / LINES)
+        shares = [(1.0 - within) * share for share in self.plan.steps]
+        loud = CLIP[0] * self.p * self.spending.scale(Ball(1.0), math.fsum(shares)) / self.n > LOUD
+        if loud:
+            phi, path = self.discriminate(phi, math.fsum(shares))
+        else:
+            phi, _ = self.discriminate(phi, math.fsum(shares[:ARRIVING]))
+            phi, path = self.go_on(phi, shares[ARRIVING:])
         lines = self.spanned(self.matrix(phi))
-        last = self.along(lines, self.spending.within(WITHIN_SHARE))
+        last = self.along(lines, self.spending.within(total * within), WIDE[loud])
         found = last.settle((self.matrix(phi) @ lines).ravel())
-        self.touched |= some.touched or last.touched
-        path = [(scale, np.eye(len(basis))) for scale in noise] + [(scale, basis @ basis.T) for scale in more]
+        self.touched |= last.touched
         return replace(self.doubt(phi, path), phi=(last.matrix(found) @ lines.T).ravel())
+
+    def discriminate(self, phi: Array, share: float) -> tuple[Array, Path]:
+        """From the model without slopes by least squares, which has the same curvature everywhere. proof: linear
+
+        So every step points to where all of them end, and they are averaged.
+        """
+        found, ends, ball, each = np.zeros_like(phi), [], Ball(self.short()), share / ARRIVING
+        noise = self.spending.scale(ball, each) / self.n
+        for _ in range(ARRIVING):
+            theta = self.whitening.matrix @ self.matrix(found).T
+            at = theta[:, 0] if self.columns == 1 else theta
+            gradient = Gradient(Linear(self.likelihood), self.x_bound, self.constant, self.whitening.matrix, at)
+            (total,) = gradient.sums(self.rows, Bands((ball.radius,)))
+            ends.append(found + self.spending.noisy(total[0], ball, each) / self.n)  # proof: step
+            found = self.shrunk(np.mean(ends, axis=0), noise**2 / len(ends))
+        found = self.slopes(found)
+        steep = self.steeper(self.matrix(found))
+        return self.inside(steep * (phi + found)), [steep * noise / math.sqrt(ARRIVING) / self.length]
+
+    def go_on(self, phi: Array, shares: list[float]) -> tuple[Array, Path]:
+        """Clipped steps for log odds; what they add to where they began is shrunk as far as it is noise. proof: step"""
+        start, ball, path = phi, Ball(self.short()), []
+        for share in shares:
+            (total,) = self.at(phi).sums(self.rows, Bands((ball.radius,)))
+            path.append(self.spending.scale(ball, share) / self.n)
+            phi = self.inside(phi + self.length * self.spending.noisy(total[0], ball, share) / self.n)
+        fade = (1.0 - FADING * self.length) ** 2
+        variance = self.length**2 * sum(scale**2 * fade**age for age, scale in enumerate(reversed(path)))
+        return start + self.shrunk(phi - start, variance), path
+
+    def slopes(self, phi: Array) -> Array:
+        """Without what lies along the constant."""
+        if self.constant is None:
+            return phi
+        u = self.direction / float(np.linalg.norm(self.direction))
+        return np.asarray(phi - np.outer(self.matrix(phi) @ u, u).ravel())
+
+    def shrunk(self, phi: Array, variance: float) -> Array:
+        """All but the constant, coordinate by coordinate."""
+        slopes = self.slopes(phi)
+        return phi - slopes + posterior_mean(slopes, variance)
 
     def short(self) -> float:
         """Where gradients are cut: the shorter the fewer rows there are for each number."""
         few = self.plan.outside / self.n
         return min(max(RATE / math.sqrt(few), CLIP[0]), CLIP[1]) * math.sqrt(self.p)
 
-    def along(self, basis: Array, spending: Portion) -> Rough:
-        """The same model in few directions; rows are seen through them, so their gradients are shorter."""
+    def along(self, basis: Array, spending: Portion, wide: float) -> Rough:
+        """The same model in few directions; rows are seen through them, so their gradients are shorter. proof: within"""
         bits = ROW_BITS - math.ceil(math.log2(len(basis) + 1))
         seen = replace(self.whitening, matrix=round_public(self.whitening.matrix @ basis, bits))
-        outside = self.plan.outside * math.sqrt(basis.shape[1] / len(basis))
-        plan = replace(self.plan, outside=outside, leverage=LEVERAGE * basis.shape[1] * self.columns)
-        return Rough(self.likelihood, self.rows, self.x_bound, self.constant, seen, spending, plan, self.largest)
-
-    def spanned(self, *vectors: Array) -> Array:
-        """An orthonormal basis of such rows and the constant."""
-        constant = [] if self.constant is None else [self.direction]
-        return np.asarray(np.linalg.qr(np.vstack([*constant, *vectors]).T)[0])
-
-    def standing_out(self, found: Array, noise: list[float], ratio: float) -> Array:
-        """A basis of the coordinates worth more steps, what was found in the others, and the constant. proof: within
-
-        k of p coordinates have gradients sqrt(k/p) as long. Left alone, one costs its noise or what it is beyond that.
-        """
-        fade = (1.0 - FADING * self.length) ** 2
-        each = self.length**2 * sum(scale**2 * fade**age for age, scale in enumerate(reversed(noise)))
-        slopes, p = found, found.shape[1]
-        if self.constant is not None:
-            u = self.direction / float(np.linalg.norm(self.direction))
-            slopes = found - np.outer(found @ u, u)
-        sizes = np.mean(slopes**2, axis=0)
-        order = np.argsort(-sizes)
-        alone = np.minimum(each, np.maximum(sizes[order] - each, 0.0))
-        left = np.append(np.cumsum(alone[::-1])[::-1], 0.0)
-        count = np.arange(p + 1)
-        again = each * ratio * (count + 1.0 + len(found)) / p
-        k = int(np.argmin(left + count / (1.0 / each + 1.0 / again)))
-        if k + 1 + len(found) >= p:
-            return np.eye(p)
-        others = slopes.copy()
-        others[:, order[:k]] = 0.0
-        return self.spanned(np.eye(p)[order[:k]], others)
-
-    def climb(self, phi: Array, steps: tuple[float, ...]) -> tuple[Array, list[float]]:
-        """Clipped steps with such shares: where they end, and the noise of each. proof: step"""
-        clip, noise = self.short(), []
-        for share in steps:
-            (total,) = self.at(phi).sums(self.rows, Bands((clip,)))
-            noise.append(self.spending.scale(Ball(clip), share) / self.n)
-            phi = self.inside(phi + self.length * self.spending.noisy(total[0], Ball(clip), share) / self.n)
-        return phi, noise
+        plan = replace(self.plan, leverage=LEVERAGE * basis.shape[1] * self.columns)
+        few = Rough(self.likelihood, self.rows, self.x_bound, self.constant, seen, spending, plan, self.largest)
+        few.wide = wide
+        return few
 
     @property
     def length(self) -> float:
@@ -110,21 +120,16 @@ class Rough(Newton):
             ends.append(phi)
         return np.asarray(np.average(ends, axis=0, weights=WITHIN))
 
-    def doubt(self, phi: Array, path: list[tuple[float, Array]]) -> Solution:
-        """What clipped steps leave behind of the noise of each of them, and of the sample. proof: curvature
-
-        ``path``: the noise of each step, and the directions it went in.
-        """
+    def doubt(self, phi: Array, path: Path) -> Solution:
+        """What clipped steps leave behind of the noise of each of them, and of the sample. proof: curvature"""
         spread, bend = Spread(self.short()), Curvature(self.plan.leverage, self.short())
         total, inside = self.at(phi).sums(self.rows, spread, bend)
-        curvature = self.curvature(bend, inside, self.plan.curvature)
+        curvature = self.curvature(bend, inside, self.plan.curvature, phi)
         moment = self.outer(spread, total) / self.n  # proof: spread
-        inverse, whole = np.linalg.inv(curvature), np.eye(self.columns)
+        inverse, kept = np.linalg.inv(curvature), np.eye(self.p) - self.length * curvature
         variance: Array = np.zeros_like(curvature)
-        for scale, directions in path:
-            within = np.kron(whole, directions)
-            kept = np.eye(self.p) - self.length * within @ curvature
-            variance = kept @ variance @ kept.T + (self.length * scale) ** 2 * within
+        for scale in path:
+            variance = kept @ variance @ kept.T + (self.length * scale) ** 2 * np.eye(self.p)
         sampling = inverse @ moment @ inverse.T / self.n
         noise = math.sqrt(float(np.trace(variance)) / self.p)
         return Solution(phi, sampling + variance, noise, 1.0, False, sampling)
