@@ -8,7 +8,7 @@ CONSTRAINTS ?=
 EXTRAS ?= all,dev,docs
 
 .PHONY: demo test test-fast coverage test-oldest test-wheel dist docs docs-serve lint types results clean
-.PHONY: reproduction peers compare soak mutants bench bench-accuracy bench-coverage bench-logistic bench-stats bench-suite bench-quantiles bench-smooth bench-speed bench-sensitivity bench-gpu bench-real bench-scale bench-study bench-ranges bench-times choose-defaults
+.PHONY: reproduction peers compare soak mutants bench bench-accuracy bench-coverage bench-logistic bench-stats bench-suite bench-quantiles bench-smooth bench-speed bench-sensitivity bench-gpu bench-real bench-scale bench-study bench-ranges bench-mixed bench-times choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -113,9 +113,13 @@ bench-study: $(VENV)/.installed
 bench-real: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.real
 
-# What ranges that are too wide cost; a minute.
+# What ranges that are too wide cost, and columns with long tails; five minutes.
 bench-ranges: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.ranges $(if $(QUICK),--replications 20)
+
+# Tables drawn at random: how often intervals are wrong about least squares; five minutes.
+bench-mixed: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.mixed $(if $(QUICK),--tables 30)
 
 # Sixteen processes, 20,000 charges, 500 kill -9, on SQLite and on PostgreSQL.
 soak: $(VENV)/.installed

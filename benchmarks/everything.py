@@ -34,6 +34,7 @@ ONE_CORE = {
 }
 BOTH_CORES = {
     "bench-ranges": (*LINEAR, "stats"),
+    "bench-mixed": LINEAR,
     "bench-stats": ("stats", "rivals"),
     "bench-quantiles": ("stats", "privacy", "rivals"),
     "bench-suite": (*LINEAR, "rivals"),

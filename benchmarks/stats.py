@@ -69,6 +69,19 @@ COLUMNS = {
     "share of .002": (lambda g, n: (g.random(n) < 0.002).astype(float), 0.002, 0.002 * 0.998, (0, 1)),
     "counts": (lambda g, n: g.poisson(0.3, n).astype(float), 0.3, 0.3, (0, 100)),
     "nine tenths zeros": (lambda g, n: (g.random(n) < 0.1) * g.exponential(1, n), 0.1, 0.19, (0, 100)),
+    "incomes, six tenths zeros": (
+        lambda g, n: (g.random(n) < 0.4) * g.lognormal(0, 1, n),
+        0.4 * np.exp(0.5),
+        0.4 * np.e**2 - 0.16 * np.e,
+        (0, 2000),
+    ),
+    "weekly hours, most 40": (
+        lambda g, n: np.where(g.random(n) < 0.6, 40.0, g.integers(1, 70, n)),
+        38.0,
+        164.0 + 2 / 3,
+        (0, 168),
+    ),
+    "Pareto, 2.5": (lambda g, n: 1.0 + g.pareto(2.5, n), 5 / 3, 20 / 9, (0, 1000)),
 }
 
 

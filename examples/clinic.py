@@ -78,7 +78,7 @@ def main() -> None:
         study = eptr.Study(
             Path(folder) / "visits.parquet", book, epsilon=3.0, ledger=ledger, person="patient", rows_each=2, analyses=4
         )
-        print(study.plan("pressure ~ dose + smoker", spread=12, width={"dose": 0.02}))
+        print(study.plan("pressure ~ dose + smoker", spread={"pressure": 12, "dose": 28}, width={"dose": 0.02}))
         fit = study.ols("pressure ~ dose + smoker")
         private = pd.DataFrame({"private": fit.params, "error": fit.bse})
         print(private.join(non_private("pressure ~ dose + smoker")).round(4).to_string())

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from .test_cli import eptr  # noqa: F401
@@ -123,3 +125,16 @@ def test_a_study_that_was_opened_in_python_goes_on(eptr, people):  # noqa: F811
         code, _, error = eptr(*describe, "--epsilon", "0.4", *wrong)
         assert code == 2
         assert "was opened with" in error
+
+
+def test_a_table_of_a_database_from_draft_to_description(eptr, people):  # noqa: F811
+    with sqlite3.connect(people / "people.db") as database:
+        pd.read_csv(people / "people.csv").to_sql("people", database, index=False)
+    database.close()
+    code, text, _ = eptr("codebook", "draft", "sqlite:///people.db#people")
+    assert code == 0
+    assert "largest value" in text
+    assert eptr("codebook", "draft", "sqlite:///people.db#nobody")[0] == 2
+    code, text, _ = eptr("describe", "sqlite:///people.db#people", "--codebook", "book.toml", "--seed", "1")
+    assert code == 0
+    assert "mean" in text

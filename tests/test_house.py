@@ -60,6 +60,7 @@ NEEDS_NO_PROOF = {
     "rows/answers.py",
     "rows/arrow.py",
     "rows/dask.py",
+    "rows/database.py",
     "rows/engine.py",
     "rows/engines.py",
     "rows/foreign.py",

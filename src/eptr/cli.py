@@ -108,7 +108,10 @@ def _findings_table(findings: list[Any]) -> Table:
 
 @app.command()
 def fit(
-    data: Annotated[Path, typer.Argument(help="CSV with a header line, or a Parquet file or folder.")],
+    data: Annotated[
+        str,
+        typer.Argument(help="CSV with a header line, a Parquet file or folder; with a formula, sqlite:///FILE#TABLE."),
+    ],
     formula: Annotated[str | None, typer.Option(help="'wage ~ age + sex', with --codebook.")] = None,
     codebook: Annotated[Path | None, typer.Option(help="TOML with public facts about the columns.")] = None,
     target: Annotated[str | None, typer.Option(help="Without a formula: the column to predict.")] = None,
@@ -194,8 +197,8 @@ def fit(
     settings |= {"invalid": invalid, "neighbours": neighbours, "bandwidth": bandwidth}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # both warnings are said below, as sentences
-        with open_data(data, engine, scheduler) as rows, _pass_bars():
-            fitted = FileModel.fit(rows, model, target, PublicBounds.read(bounds), data.name, **settings)
+        with open_data(Path(data), engine, scheduler) as rows, _pass_bars():
+            fitted = FileModel.fit(rows, model, target, PublicBounds.read(bounds), Path(data).name, **settings)
     to.write_text(fitted.to_json() + "\n")
     page.write_text(render(fitted), encoding="utf-8")
     if not fitted.estimator.released_:
@@ -228,7 +231,9 @@ def _method(study: Any, name: str) -> Any:
 
 @app.command()
 def describe(
-    data: Annotated[Path, typer.Argument(help="CSV (.gz) with a header line, or a Parquet file or folder.")],
+    data: Annotated[
+        str, typer.Argument(help="CSV (.gz) with a header line, a Parquet file or folder, or sqlite:///FILE#TABLE.")
+    ],
     codebook: Annotated[Path, typer.Option(help="TOML with public facts about the columns.")],
     columns: Annotated[str, typer.Option(help="Names, separated by commas; all if not given.")] = "",
     epsilon: Annotated[float, typer.Option()] = 1.0,

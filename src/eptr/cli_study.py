@@ -14,6 +14,7 @@ from rich.table import Table
 
 from .codebook import Codebook
 from .errors import InputError, NotPrivateWarning
+from .rows.database import is_database
 
 __all__ = ["DEFAULTS", "codebook_app", "open_study", "print_table", "study_app"]
 
@@ -26,14 +27,14 @@ DEFAULTS: dict[str, Any] = {"delta": 1e-6, "neighbours": "replace-one", "person"
 
 @codebook_app.command()
 def draft(
-    data: Annotated[Path, typer.Argument(help="CSV (.gz), or a Parquet file or folder.")],
+    data: Annotated[str, typer.Argument(help="CSV (.gz), a Parquet file or folder, or sqlite:///FILE#TABLE.")],
     header: Annotated[
         bool, typer.Option("--header", help="The first line of a CSV file holds names, not values.")
     ] = False,
     to: Annotated[Path | None, typer.Option("--out", help="File to write; standard output if not given.")] = None,
 ) -> None:
-    """A codebook from names, and from declared types of Parquet; no value is looked at. Fill in the blanks."""
-    if not data.exists():
+    """A codebook from names, and from declared types of Parquet and databases; no value is looked at. Fill in the blanks."""
+    if not is_database(data) and not Path(data).exists():
         raise InputError(f"{data} does not exist.")
     if to is not None and to.exists():
         raise InputError(f"{to} exists; choose another --out.")
@@ -90,7 +91,7 @@ def report(
 
 @contextmanager
 def open_study(
-    data: Path,
+    data: str,
     codebook: Path,
     *,
     epsilon: float,

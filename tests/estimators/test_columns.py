@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import eptr
-from eptr.estimators.columns import BEND, Columns, Standardised, standardise
+from eptr.estimators.columns import BEND, Columns, Standardised, _closer, standardise
 from eptr.estimators.ranges import column_ranges
 from eptr.privacy.claim import Cost
 from eptr.privacy.spending import Spending
@@ -21,7 +21,7 @@ def spent(rows, low=(0.0, -1.0), high=(10.0, 3.0), mu=0.5, centred=True, unit=No
     """Columns that were found, and the budget that they were bought from."""
     spending = Spending(Cost(1.0, 1e-6, "gaussian", mu), unit or Unit(), rows, random_state=0)
     ends = np.array(low), np.array(high)
-    return standardise(rows, *ends, -2.0, 2.0, spending, centred=centred, mu=mu), spending
+    return standardise(rows, *ends, -2.0, 2.0, spending, 0.9, centred=centred, mu=mu)[0], spending
 
 
 def test_second_moments_cost_nothing_beside_means():
@@ -75,6 +75,35 @@ def test_means_and_scales_are_those_of_the_columns():
     np.testing.assert_array_equal(without.centre, 0.0)
 
 
+@pytest.mark.parametrize("relation", ["replace-one", "zero-out"])
+def test_a_closer_look_finds_narrow_columns_and_a_row_moves_one_cell_of_each(relation, monkeypatch):
+    rng, n = np.random.default_rng(0), 20_000
+    X = np.column_stack([rng.normal(4.0, 0.01, n), rng.lognormal(-4.0, 0.5, n) - 0.9])
+    found, spending = spent(MemoryRows(X, np.zeros(n)), unit=Unit(relation))
+    np.testing.assert_allclose(found.scale, X.std(axis=0), rtol=0.5)
+    assert np.all(abs(found.centre - X.mean(axis=0)) < X.std(axis=0))
+    spent_on_all = math.fsum(part.mu**2 for part in spending.parts)
+    assert spent_on_all == pytest.approx(0.5**2 * 0.92, rel=1e-9)
+    seen = []
+    monkeypatch.setattr(
+        Spending, "draw", lambda self, values, contribution, mu: seen.append((values, contribution)) or values
+    )
+    other, both = X.copy(), np.arange(2)
+    other[0] = [np.nan, 0.0] if relation == "zero-out" else [9.0, 2.0]
+    for rows in (X, other):  # around what was released before
+        _closer(MemoryRows(rows, np.zeros(n), drop_invalid=True), both, found.centre, np.array([5.0, 2.0]), spending)
+    (a, cells), (b, _) = seen
+    assert np.linalg.norm(a - b) == pytest.approx(cells.reach(relation), rel=1e-12)
+    assert np.linalg.norm(a - b) <= cells.reach(relation)
+
+
+def test_a_column_of_one_value_and_a_few_others_is_not_taken_to_be_narrow():
+    rng, n = np.random.default_rng(0), 3000
+    X = np.column_stack([np.where(rng.random(n) < 0.01, 8.0, 0.0), rng.uniform(-1, 3, n)])
+    found, _ = spent(MemoryRows(X, np.zeros(n)), mu=0.25)
+    assert found.scale[0] >= 0.5
+
+
 @pytest.mark.parametrize(("ones", "few"), [(5, True), (20, True), (400, False), (49_990, True)])
 def test_a_level_that_few_rows_have_or_lack_is_recognised(ones, few):
     X = np.column_stack([np.linspace(0, 10, 50_000), np.where(np.arange(50_000) < ones, 3.0, -1.0)])
@@ -85,7 +114,9 @@ def test_a_level_that_few_rows_have_or_lack_is_recognised(ones, few):
 
 def test_rows_that_are_dropped_are_zero_whatever_the_centre():
     X = np.array([[5.0, 1.0], [np.nan, 1.0], [2.0, -1.0]])
-    columns = Columns(np.zeros(2), np.full(2, 10.0), np.array([4.0, 2.0]), np.ones(2), np.zeros(2, bool), 0.0)
+    columns = Columns(
+        np.zeros(2), np.full(2, 10.0), np.array([4.0, 2.0]), np.ones(2), np.zeros(2, bool), np.ones(2), 0.0
+    )
     rows = Standardised(MemoryRows(X, np.ones(3), drop_invalid=True), columns, 30.0)
     blocks = []
     rows.sum(lambda x, y, keep: blocks.append((x, y, keep)) or (np.zeros(1),))

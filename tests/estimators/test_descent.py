@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -18,10 +19,10 @@ MU = [0.02, 0.25, 1.0, 30.0]
 @pytest.mark.parametrize("mu", MU)
 @pytest.mark.parametrize("n", [50, 3000, 10**6])
 @pytest.mark.parametrize("p", [1, 4, 40])
-@pytest.mark.parametrize(("symmetric", "warm"), [(False, False), (True, False), (False, True), (True, True)])
-def test_shares_add_up_to_what_is_left(n, p, mu, symmetric, warm):
-    plan = schedule(n, p, mu, 0.83, symmetric=symmetric, warm=warm)
-    parts = [*plan.steps, *plan.passes, plan.norms, plan.curvature, plan.spread, plan.track]
+@pytest.mark.parametrize(("symmetric", "warm", "clear"), [*itertools.product((False, True), repeat=3)])
+def test_shares_add_up_to_what_is_left(n, p, mu, symmetric, warm, clear):
+    plan = schedule(n, p, mu, 0.83, symmetric=symmetric, warm=warm, clear=clear)
+    parts = [*plan.steps, *plan.passes, plan.norms, plan.curvature, plan.spread, plan.track, plan.check, plan.sizes]
     assert all(part >= 0.0 for part in parts)
     if plan.banded or not warm:
         assert math.fsum(parts) == pytest.approx(0.83, rel=1e-12)

@@ -49,6 +49,45 @@ def test_variances_of_heavy_tails_count_what_they_cannot_see(name):
     assert held >= 0.85
 
 
+HOURS = (lambda g, n: np.where(g.random(n) < 0.95, 40.0, g.normal(35, 12, n).round()), 39.75, (0, 168))
+
+
+@pytest.mark.parametrize(
+    ("draw", "truth", "bounds", "n", "most"),
+    [
+        (*HOURS, 10_000, 8.0),  # noise hides the few rows around those that are all alike: they must not be clipped
+        (
+            lambda g, n: g.normal(50, 10, n),
+            50.0,
+            (-1e5, 1e5),
+            1000,
+            2.0,
+        ),  # thousands of times too wide, on both sides of 0
+    ],
+    ids=["hours", "wide"],
+)
+def test_what_noise_hides_is_in_the_interval(draw, truth, bounds, n, most):
+    found = []
+    for seed in range(60):
+        x = draw(np.random.default_rng(seed), n)
+        answer = stats.mean(x, bounds, epsilon=1.0, random_state=seed)
+        found.append(((answer.value - truth) / (x.std() / np.sqrt(n)), answer.low <= truth <= answer.high))
+    errors, held = np.array(found, dtype=float).T
+    assert np.sqrt(np.mean(errors**2)) < most
+    assert held.mean() >= 0.88
+
+
+def test_a_skewed_column_beside_others_keeps_its_interval():
+    n, truth, held = 10_000, 0.4 * np.exp(0.5), []
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        incomes, gains = ((rng.random(n) < p) * rng.lognormal(0, s, n) for p, s in ((0.4, 1.0), (0.08, 1.2)))
+        X = np.column_stack([rng.normal(45, 15, n), incomes, gains, rng.random(n) < 0.3])
+        answer = stats.mean(X, [(0, 120), (0, 1000), (0, 500), (0, 1)], epsilon=1.0, random_state=seed)
+        held.append(answer.low[1] <= truth <= answer.high[1])
+    assert np.mean(held) >= 0.9
+
+
 def paired(ask, sample, truth, size, runs):
     """Mean distances of the private answer and of the sample's from the truth."""
     epsilon, found = eptr.gaussian_epsilon(delta=1e-6, mu=1.0), []
@@ -91,3 +130,15 @@ def test_shares_are_means_whose_intervals_hold(shares, n, epsilon):
         errors.append((found.value - truth) / np.hypot(found.se_sampling, found.se_privacy))
     assert np.all(np.mean(held, axis=0) > 0.8)
     assert np.all(abs(np.mean(errors, axis=0)) < 0.6)  # 40 errors of size 1: no bias
+
+
+@pytest.mark.parametrize(
+    ("statistic", "most"), [(stats.mean, 100.0), (stats.variance, 5000.0), (stats.std, 5000.0**0.5)]
+)
+def test_of_a_group_that_noise_hides_nothing_is_said(statistic, most):
+    """Five rows at one end; a level that no row has."""
+    t = np.repeat(["a", "b"], [4995, 5])
+    x = np.where(t == "b", 95.0, np.random.default_rng(0).normal(50, 5, size=5000))
+    found = statistic(x, (0, 100), by=t, levels=["a", "b", "none"], epsilon=1.0, random_state=0)
+    assert found.high[0] - found.low[0] < 0.2 * most
+    np.testing.assert_allclose([found.low[1:], found.high[1:]], [[0.0] * 2, [most] * 2])

@@ -167,6 +167,7 @@ HOSTILE = [
     "Q('age')",
     "I(" + "(" * 500 + "age" + ")" * 500 + ")",
     "I(" + "-" * 5000 + "age)",
+    "I(" + "-" * 900 + "age)",
     "I(age ** 9 ** 9 ** 9)",
     "I(1e999 * age)",
     "I(10 ** 400 + age)",
@@ -251,3 +252,8 @@ def test_formulaic_sees_placeholders_alone():
 def test_an_outcome_is_a_number_or_levels():
     assert outcome_of("C(sex)", BOOK).names == ("F", "M")
     assert outcome_of("I(`hours per week` * 2)", BOOK).range == Interval(0.0, 198.0)
+
+
+def test_i_within_i_is_what_it_holds():
+    (column,) = design(read_formula("wage ~ I(I(age) + I(2 * age))", BOOK)).columns
+    assert (column.range.low, column.range.high) == pytest.approx(tuple(3.0 * end for end in BOOK["age"].range))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import gzip
 import json
 import math
@@ -20,12 +19,12 @@ import pytest
 import eptr
 from eptr import Codebook, InputError, Ledger, Study, stats
 from eptr.audit.artefacts import compare_artefacts
-from eptr.codebook import Category, Flag, Number, Text
+from eptr.codebook import Category, Date, Flag, Number, Text
 from eptr.errors import BudgetError, NotPrivateWarning, PrivacyError
 from eptr.panel import panel
 from eptr.privacy.gaussian import gaussian_mu
 from eptr.study.publication import Publication
-from eptr.study.result import Description, Fit, widened_fit
+from eptr.study.result import Description, Fit
 
 BOOK = Codebook(
     {
@@ -442,19 +441,18 @@ def test_intervals_allow_for_dependence_among_the_rows_of_a_person():
     ("method", "formula"), [("ols", "wage ~ age + sex"), ("logit", "sex ~ age"), ("smooth", "wage ~ s(age) + sex")]
 )
 def test_every_interval_of_a_fit_allows_for_dependence(method, formula):
-    """Coefficients, bands, statement and page alike: sampling variances times the rows of a person, privacy noise as it is."""
-    plain = getattr(seeded(epsilon=20.0), method)(formula)
-    wide = Fit(method, formula, BOOK, copy.deepcopy(plain.estimator))
-    wide.estimator.fitted_ = widened_fit(plain.estimator.fitted_, 4)
+    """Coefficients, bands, statement and page alike: sampling variances times the rows of a person that are trusted to be so."""
+    plain, wide = (getattr(seeded(people(20_000), rows_each=k, epsilon=400.0), method)(formula) for k in (1, 4))
     (one, two), names = (panel(fit).lines for fit in (plain, wide)), list(plain.params.index)
     for before, after in zip(one, two, strict=True):
         assert after.name in names
-        assert after.sampling == pytest.approx(2.0 * before.sampling)
-        noise = (before.high - before.low) ** 2 / 4.0 - before.sampling**2
-        assert (after.high - after.low) ** 2 / 4.0 - after.sampling**2 == pytest.approx(noise, rel=1e-6)
+        if method != "smooth":  # where what may lie beyond the last band counts as sampling, too
+            assert after.sampling == pytest.approx(2.0 * before.sampling, rel=0.2)
         assert np.ptp(wide.conf_int().loc[after.name]) == pytest.approx(after.high - after.low)
     widths = np.ptp(wide.conf_int(), axis=1)
     assert wide.facts().widths == pytest.approx((widths.min(), widths.max()))
+    if method == "ols":
+        assert wide.estimator.fitted_.residual_scale == pytest.approx(plain.estimator.fitted_.residual_scale, rel=0.1)
     if method == "smooth":
         bands = [fit.partial_effect("age", [30.0, 50.0]) for fit in (plain, wide)]
         assert np.all(bands[1][2] - bands[1][1] > bands[0][2] - bands[0][1])
@@ -467,11 +465,6 @@ def test_a_rough_logistic_fit_knows_which_part_is_sampling():
     fit = seeded(people(600), epsilon=1.0).logit("sex ~ age")
     assert all(math.isfinite(line.sampling) for line in panel(fit).lines)
     assert np.all(fit.estimator.fitted_.se_sampling <= fit.estimator.summary().errors)
-
-
-def test_a_study_of_persons_widens_its_fits():
-    fits = [seeded(people(20_000), rows_each=k, epsilon=400.0).ols("wage ~ age + sex").estimator for k in (1, 4)]
-    assert fits[1].fitted_.se_sampling == pytest.approx(2.0 * fits[0].fitted_.se_sampling, rel=0.2)
 
 
 def test_a_private_range_is_bought_once_at_its_price():
@@ -520,8 +513,8 @@ def test_a_plan_says_widths_and_what_a_wish_would_cost():
     plan = study.plan("wage ~ age + sex", width={"sex[T.M]": 400.0})
     assert set(plan.widths) == {"age", "sex[T.M]", "Intercept"}
     assert study.journal.left == 1.0
-    wish = study.plan("wage ~ age + sex", epsilon=plan.buys).widths["sex[T.M]"]
-    assert wish == pytest.approx(400.0, rel=0.2)
+    less, enough = (study.plan("wage ~ age + sex", epsilon=x * plan.buys).widths["sex[T.M]"] for x in (0.8, 1.01))
+    assert enough <= 400.0 < less
     assert "no epsilon" in str(study.plan("wage ~ age + sex", width=1e-9))
     with pytest.raises(InputError, match="terms"):
         study.plan("wage ~ age", width={"nope": 1.0})
@@ -547,6 +540,7 @@ def broken():
     return path
 
 
+DAYS = Codebook({"d": Date("1990-01-01", "2020-01-01")})
 WRONG = {
     "no codebook": lambda: Study(PEOPLE, {}, epsilon=1.0),
     "no columns": lambda: Study(np.zeros((5, 2)), BOOK, epsilon=1.0),
@@ -574,6 +568,17 @@ WRONG = {
     "a table of numbers": lambda: seeded().table("wage"),
     "a condition that is none": lambda: seeded().mean("age", where="age + 1"),
     "a hostile condition": lambda: seeded().mean("age", where="__import__('os').getpid() > 0"),
+    "a condition within conditions": lambda: seeded().mean("age", where="not " * 400 + "member"),
+    "no day": lambda: Study({"d": ["2000-01-01"]}, DAYS, epsilon=1.0).table("d", where="d > 'soon'"),
+    "a series": lambda: Study(PEOPLE["age"], BOOK, epsilon=1.0),
+    "no columns but numbers": lambda: Study({"age": 3}, BOOK, epsilon=1.0),
+    "a seed below zero": lambda: Study(PEOPLE, BOOK, epsilon=1.0, random_state=-1),
+    "a histogram of a list": lambda: seeded().histogram(["age"]),
+    "a table of a list": lambda: seeded().table(["sex"]),
+    "a table of a column and itself": lambda: seeded().table("sex", "sex"),
+    "a report into a folder": lambda: seeded().report(tempfile.gettempdir()),
+    "a report nowhere": lambda: seeded().report("/nowhere/study.html"),
+    "a report without a path": lambda: seeded().report(None),
     "no formula": lambda: seeded().ols(3),
     "quotes that end elsewhere": lambda: seeded().ols('wage ~ C("\\"") + g("\\"")'),
     "half a file": lambda: Study(broken(), BOOK, epsilon=1.0),
@@ -681,3 +686,37 @@ def test_smooth_functions_of_a_formula():
     found = fit.predict(frame)
     assert 1 - np.mean((np.log(frame["wage"]) - found) ** 2) / np.var(np.log(frame["wage"])) > 0.4
     assert str(study.smooth("log(wage) ~ s(age) + sex")) == str(fit)
+
+
+def test_predictions_move_values_beyond_a_range_to_its_edge_as_the_fit_does():
+    fit = seeded().ols("wage ~ age + I(age**2)")
+    beyond, edge = fit.predict({"age": [500.0, -7.0]}), fit.predict({"age": [110.0, 0.0]})
+    assert beyond == pytest.approx(edge)
+
+
+def test_empty_lines_of_a_file_are_no_rows(tmp_path):
+    for name, text in (
+        ("a.csv", "age,sex\n30,F\n\n31,M\n\n\n"),
+        ("b.CSV", "age,sex\n30,F\n31,M\n"),
+        ("c.csv", "age\n30\n\n"),
+    ):
+        (tmp_path / name).write_text(text)
+        book = Codebook({"age": Number(0, 110)})
+        with pytest.warns(NotPrivateWarning):
+            assert Study(tmp_path / name, book, epsilon=1.0, random_state=0).data.n == 2
+
+
+@pytest.mark.parametrize("spread", [6.0, 25.0])
+def test_a_plan_knows_how_far_numbers_spread_if_it_is_told(spread):
+    """The range is the same; a slope is known the better the further its column spreads."""
+    rng = np.random.default_rng(1)
+    rows = {"dose": 50.0 + spread * rng.normal(size=20_000).clip(-2, 2), "kids": rng.integers(0, 5, 20_000)}
+    rows["wage"] = 2000.0 + 4.0 * rows["dose"] + 300.0 * rng.normal(size=20_000)
+    study = seeded(rows, Codebook({"dose": Number(0, 100), "kids": Number(0, 10), "wage": Number(1, 5000)}))
+    planned = study.plan("wage ~ dose + kids", spread={"wage": 300.0, "dose": spread, "kids": 1.4}).widths
+    found = np.ptp(study.ols("wage ~ dose + kids").conf_int(), axis=1)
+    for name in ("dose", "kids"):
+        assert found[name] == pytest.approx(planned[name], rel=0.25)
+    for wrong in ({"nobody": 1.0}, {"dose": -1.0}, {"dose": "wide"}):
+        with pytest.raises(InputError, match="spread"):
+            study.plan("wage ~ dose", spread=wrong)

@@ -9,19 +9,22 @@ from typing import Any
 
 from ..errors import InputError
 from ..rows.arrow import declared_types
+from ..rows.database import database_types, is_database
 from ..rows.text_file import csv_names, is_csv
-from .kinds import ASK_DAYS, ASK_LEVELS, ASK_RANGE, Blank, Flag, Kind, Text
+from .kinds import ASK_DAYS, ASK_LEVELS, ASK_RANGE, Blank, Category, Flag, Kind, Text
 
 __all__ = ["drafted"]
 
 
 def drafted(table: Any, header: bool) -> dict[str, Kind]:
     """Every column with what is known of it."""
+    if is_database(table):
+        return {name: _of_type(kind) for name, kind in database_types(table).items()}
     if isinstance(table, (str, os.PathLike)) and not os.path.isdir(table) and ".parquet" not in Path(table).suffixes:
         if not is_csv(Path(table)):
             raise InputError(
-                f"{Path(table).name} must end in .csv, .csv.gz or .parquet; of a database pass a query, such as "
-                "duckdb.sql('from people')."
+                f"{Path(table).name} must end in .csv, .csv.gz or .parquet; a table of a database is "
+                "'sqlite:///people.db#people', 'postgresql:///?service=study#people' or a query, duckdb.sql('from people')."
             )
         if not header:
             raise InputError(
@@ -41,8 +44,12 @@ def drafted(table: Any, header: bool) -> dict[str, Kind]:
     raise InputError("table must have named columns: a data frame, a file, a query, or what Arrow, Dask or Spark have.")
 
 
-def _of_type(name: str) -> Kind:
-    """What a declared type says about a column, in the words of Arrow and Spark."""
+def _of_type(name: str | list[str]) -> Kind:
+    """What a declared type says about a column, in the words of Arrow and Spark; a list holds the labels it allows."""
+    if not name:
+        return Blank()
+    if isinstance(name, list):
+        return Category(name)
     if name.startswith("bool"):
         return Flag()
     if name.startswith(("string", "large_string", "dictionary", "varchar")):

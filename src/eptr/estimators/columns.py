@@ -13,7 +13,7 @@ from ..privacy.contribution import Interval, Shape
 from ..privacy.spending import Portion
 from ..rows.engine import RowFunction, Rows
 from ..rows.exact import sum_grid, toward_zero
-from ..rows.namespace import like, namespace
+from ..rows.namespace import like, namespace, on_host
 
 __all__ = ["Columns", "Standardised", "standardise"]
 
@@ -25,6 +25,11 @@ FINEST = 0.1  # of any other column, or twice the noise of its variance, whichev
 OUTSIDE_SHARE = 0.1  # of this budget, to the number of rows outside
 FEW = 25.0  # a level that fewer than FEW/mu rows have cannot be told from none
 FAR = 4.0  # y is moved if its mean lies so many times its noise from the middle of the range
+NARROW = 2.5  # a column whose variance is less than so many times its noise, or half of FINEST, is looked at closer ...
+CLOSER_SHARE = 0.02  # ... for this share of the whole budget, in cells that end at such shares of the half range
+EDGES = 2.0 ** np.arange(-14.0, 2.0)
+SPIKE = 0.5  # a column with more rows in one cell may be one value and a few others
+SEEN = 4.0  # standard deviations at which a cell is more than noise
 USELESS = 0.25  # noise on a mean, in half ranges, from which it is not worth using
 
 
@@ -37,6 +42,7 @@ class Columns:
     centre: Array
     scale: Array
     too_few: NDArray[np.bool_]
+    variance: Array  # after scaling; not a number where it is less than could be seen
     outside: float  # share of rows with a value beyond a range
     y_mean: float | None = None  # where y is a number that may be moved
 
@@ -46,6 +52,7 @@ class Standardised:
 
     def __init__(self, rows: Rows, columns: Columns | None, y_centre: float) -> None:
         self.rows, self.columns, self.n, self.n_features = rows, columns, rows.n, rows.n_features
+        self.each = rows.each
         self.y_centre = y_centre
 
     def check(self) -> None:
@@ -75,18 +82,20 @@ def standardise(
     high: Array,
     y_low: float | None,
     y_high: float | None,
-    spending: Portion,
+    whole: Portion,
+    share: float,
     *,
     centred: bool,
     mu: float,
     least: float = LEAST,
-) -> Columns:
+) -> tuple[Columns, Portion]:
     """Means and second moments of all columns, y among them, and the number of rows outside, from one pass. proof: moments
 
-    ``y_low``, ``y_high``: None where y holds labels. ``centred``: False for a model without an intercept, which may be scaled
-    but not moved. ``mu``: of the whole fit. ``least``: scale of a column with two values, in half ranges.
+    Narrow columns in wide ranges take a second pass. Returned with what is left of ``whole``. ``share``: of it, to the first
+    pass. ``y_low``, ``y_high``: None where y holds labels. ``centred``: False for a model without an intercept, which may be
+    scaled but not moved. ``mu``: of the whole fit. ``least``: scale of a column with two values, in half ranges.
     """
-    features, with_y = len(low), False
+    features, with_y, spending = len(low), False, whole.within(share)
     if y_low is not None and y_high is not None and centred:  # one more column
         low, high, with_y = np.append(low, y_low), np.append(high, y_high), True
     p = len(low)
@@ -114,9 +123,9 @@ def standardise(
     first, second, count = rows.sum(block)
     root = math.sqrt(p) * (1.0 + 1e-12)
     curve = Shape((2.0 + 3.0 * grid) * root, math.hypot(1.0, BEND) * root)
-    share = 1.0 - OUTSIDE_SHARE
-    noise = spending.scale(curve, share) / rows.n
-    moments = spending.noisy(np.append(first, second), curve, share) / rows.n  # proof: moments
+    most = 1.0 - OUTSIDE_SHARE
+    noise = spending.scale(curve, most) / rows.n
+    moments = spending.noisy(np.append(first, second), curve, most) / rows.n  # proof: moments
     outside = float(spending.noisy(count, Interval(0.0, 1.0), OUTSIDE_SHARE)) / rows.n  # proof: outside
     mean = np.clip(moments[:p], -1.0, 1.0) if centred and noise < USELESS else np.zeros(p)
     square = np.clip(moments[p:] / BEND, 0.0, 1.0)
@@ -125,9 +134,45 @@ def standardise(
     ends = 1.0 - square < 0.5 * spread + 2.0 * noise
     too_few = ends & (rows.n * spread / 4.0 < FEW / mu)
     finest = max(FINEST, math.sqrt(2.0 * noise / BEND))
+    narrow = ~ends & (spread < max(FINEST**2 / 4.0, NARROW * noise / BEND))
+    narrow[features:] = False
+    floor = np.full(p, min(finest, LEAST))
+    if centred and noise < USELESS and np.any(narrow):
+        where = np.flatnonzero(narrow)
+        moved, wide = _closer(rows, where, (middle + half * mean)[where], half[where], whole)
+        mean[where] = np.clip(mean[where] + moved, -1.0, 1.0)
+        spread[where] = np.where(wide > 0.0, wide**2, spread[where])
+        floor[where], share = np.where(wide > 0.0, EDGES[0], floor[where]), share + CLOSER_SHARE
     farther = np.maximum(least, (1.0 + abs(mean)) / (LONGEST * math.sqrt(features)))  # the end that fewer rows are at
-    scale = half * np.maximum(np.sqrt(spread), np.where(ends, farther, min(finest, LEAST)))
+    blind = ~ends & ((np.sqrt(spread) < floor) | narrow)
+    scale = half * np.maximum(np.sqrt(spread), np.where(ends, farther, floor))
     centre, outside = middle + half * mean, min(max(outside, 0.0), 1.0)
     y_mean = float(centre[-1]) if with_y and abs(mean[-1]) > FAR * noise else None
     low, high, centre, scale = (v[:features] for v in (low, high, centre, scale))
-    return Columns(low, high, centre, scale, too_few[:features], outside, y_mean)
+    variance = np.where(blind[:features], math.nan, spread[:features] * (half[:features] / scale) ** 2)
+    columns = Columns(low, high, centre, scale, too_few[:features], variance, outside, y_mean)
+    return columns, whole.within(1.0 - share)
+
+
+def _closer(rows: Rows, where: NDArray[np.int64], centre: Array, half: Array, whole: Portion) -> tuple[Array, Array]:
+    """How far the means of columns lie from ``centre``, and their standard deviations (0: not seen), in half ranges.
+
+    From signed cells of doubling width around a mean that is known up to noise: whatever their size, they are seen as well.
+    """
+    ends = np.concatenate([-EDGES[:0:-1], [0.0], EDGES[1:]])  # of cells: the innermost ones hold all that is smaller
+    size, count = len(ends) - 1, len(where)
+
+    def cells(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
+        t = ((x if keep is None else x[keep])[:, where] - centre) / half
+        cell = np.clip(np.searchsorted(ends, t) - 1, 0, size - 1) + size * np.arange(count)
+        return (np.bincount(cell.ravel(), minlength=count * size).astype(float).reshape(count, size),)
+
+    (counts,) = rows.sum(on_host(cells))
+    each = Shape(math.sqrt(2.0 * count) * (1.0 + 1e-15), math.sqrt(count) * (1.0 + 1e-15))
+    noisy = whole.noisy(counts, each, CLOSER_SHARE)  # proof: closer
+    clear = np.where(noisy > SEEN * whole.scale(each, CLOSER_SHARE), noisy, 0.0)
+    middles, total = (ends[1:] + ends[:-1]) / 2.0, np.maximum(np.sum(clear, axis=1), 1.0)
+    spike = np.max(clear, axis=1) > SPIKE * total  # what is not in one cell may be anywhere, and rare
+    moved = clear @ middles / total
+    square = clear @ (middles**2 + np.diff(ends) ** 2 / 12.0) / total
+    return np.where(spike, 0.0, moved), np.where(spike, 0.0, np.sqrt(np.maximum(square - moved**2, 0.0)))

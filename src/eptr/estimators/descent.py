@@ -9,7 +9,7 @@ them together are as noisy as one sum cut at the top (descent.md, bands), while 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,11 +29,16 @@ Array = NDArray[np.float64]
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 OUTSIDE = 8.0  # rows beyond the last level, times mu/sqrt(p): where bias and noise are of one size
 SYMMETRIC, SYMMETRIC_MOST = 3.0, 0.3  # errors known to be symmetric: share of rows to clip, times sqrt(n) mu; at most
-ROOM = 0.04  # bands are worth their price if that many rows are less than this share of all
-NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE = 0.04, 0.02, 0.02, 0.02
+ROOM = 0.04  # bands are worth their price if that many rows are less than this share of all ...
+SURE = 0.015  # ... and whether they undid the clipping can be checked if they are less than this
+NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE, SIZES_SHARE, CHECK_SHARE = 0.04, 0.02, 0.02, 0.02, 0.02, 0.02
 FIRST = 0.2  # of the two passes' budget, to the first
+NEAR = 9.0  # squared length of a move, in that of its noise, up to which it may be noise
 LOW = 0.85  # the first level: this quantile of the gradients' norms, or half the last one
 STEPS, STEPS_MORE, STEPS_SHARE, STEPS_NOISY = 3.0, 30.0, 1.0, 20
+OVERSHOT = 1.3, 3.0  # curvature from which a move was too long, by so many standard deviations of its noise
+CROWDED = 0.01  # more rows than were meant may be beyond the last level: as many as the geometric mean of those and this share
+LIMIT = 2.0  # on the length of the estimate, in root mean squares of y
 STEP_CLIP = 2.0  # steps clip at this multiple of sqrt(p times the residual mean square) ...
 # ... or, where noise rules, at a length that such a share of rows exceeds: from ROOM on, and from where all is noise.
 TRACK_TARGET, TRACK_RATE = (0.5, 0.6, 0.15), 2.0
@@ -43,12 +48,13 @@ CURVATURE_NOISE, CURVATURE_FINE = (
     0.03,
 )  # largest noise at which the released curvature is of use; what is aimed at
 CURVATURES, CURVATURE_DOUBT = (0.7, 3.0), 3.0  # eigenvalues lie between these; the lower end falls with the noise
-EVEN = 0.85  # least spread of a direction, as a share of the mean, where gradients had to be cut to see any
+EVEN = 0.75  # least spread of a direction, as a share of what it would be if errors were as large everywhere
 SLOPE = 0.3  # least mean derivative of a step of symmetric errors
 EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
 UNSEEN = (
     0.25  # what may lie beyond it, in units of the last band, at OUTSIDE/(n mu) sqrt(p) = .002, growing as its root
 )
+CLEAR = 0.5  # persons are added up if the noise of that is less than this much of what the bound would add
 CELLS = 28
 
 
@@ -66,7 +72,8 @@ class Schedule:
     spread: float
     track: float
     passes: tuple[float, float]  # the first is left out from a good start
-
+    check: float  # on whether rows are beyond the last level
+    sizes: float  # on the size of gradients before the first step, if that of y is not clear
     target: float  # share of rows that a step clips, if steps are all there is
 
     @property
@@ -75,8 +82,13 @@ class Schedule:
         return max(len(self.steps), 1) + sum(share > 0.0 for share in self.passes)
 
 
-def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False, warm: bool = False) -> Schedule:
-    """What to spend on what. ``share``: what is left after the Gram matrix; ``warm``: a start is known, no steps needed."""
+def schedule(
+    n: int, p: int, mu: float, share: float, *, symmetric: bool = False, warm: bool = False, clear: bool = True
+) -> Schedule:
+    """What to spend on what.
+
+    ``share``: what is left after the Gram matrix; ``warm``: a start is known, no steps needed; ``clear``: so is the size of y.
+    """
     outside = OUTSIDE * math.sqrt(p) / mu
     few = outside / n
     banded = few < ROOM
@@ -84,12 +96,14 @@ def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False
         outside = n * min(SYMMETRIC_MOST, SYMMETRIC / (math.sqrt(n) * mu))
     # What w z'z may be if the noise of the curvature shall be 1; at LEVERAGE p it must be below CURVATURE_NOISE to be of use.
     leverage = mu * math.sqrt(CURVATURE_SHARE) * n / math.sqrt(2.0 * p)
-    clear = LEVERAGE * p < CURVATURE_NOISE * leverage
+    seen = LEVERAGE * p < CURVATURE_NOISE * leverage
     leverage = max(LEVERAGE * p, CURVATURE_FINE * leverage)
     norms = NORMS_SHARE * (banded and not (symmetric and warm))
-    curvature = CURVATURE_SHARE * (clear or symmetric or not banded)
+    curvature = CURVATURE_SHARE * (seen or symmetric or not banded)
     track = 0.0 if banded else TRACK_SHARE
-    rest = share - norms - curvature - SPREAD_SHARE - track
+    sizes = 0.0 if clear or warm or not banded else SIZES_SHARE
+    check = CHECK_SHARE * (few < SURE and not symmetric)
+    rest = share - norms - curvature - SPREAD_SHARE - track - sizes - check
     count = 0 if warm else round(STEPS + STEPS_MORE * math.sqrt(few)) if banded else STEPS_NOISY
     stepping = 0.0 if warm else STEPS_SHARE * math.sqrt(few) if banded else rest
     weights = (1.5 if count <= 5 else 1.2) ** np.arange(count)
@@ -98,9 +112,8 @@ def schedule(n: int, p: int, mu: float, share: float, *, symmetric: bool = False
     passes = (0.0, final) if symmetric or warm else (FIRST * final, (1.0 - FIRST) * final)
     least, most, noisy = TRACK_TARGET
     target = least + (most - least) * min(1.0, max(0.0, (few - ROOM) / (noisy - ROOM)))
-    return Schedule(
-        outside, banded, symmetric, steps, norms, curvature, leverage * clear, SPREAD_SHARE, track, passes, target
-    )
+    shares = steps, norms, curvature, leverage * seen, SPREAD_SHARE, track, passes, check, sizes
+    return Schedule(outside, banded, symmetric, *shares, target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +146,8 @@ class Descent:
         self.likelihood, self.rows, self.x_bound, self.constant = likelihood, rows, x_bound, constant
         self.whitening, self.spending, self.plan, self.largest = whitening, spending, plan, largest
         self.n, self.p, self.pace = rows.n, len(whitening.matrix), pace
+        self.learnt = np.eye(self.p)  # inverse curvature, as steps that went too far have shown it. proof: overshoot
+        self.overshot = False
 
     def at(self, phi: Array) -> Gradient:
         """Gradients at a released point."""
@@ -148,15 +163,24 @@ class Descent:
         ``scale``: mean square of y. ``limit``: on |phi|. With many rows the clip follows what phi leaves of ``scale``. Where
         noise rules it follows the share of rows beyond it, which tolerates any scale (Andrew et al. 2021).
         """
+        if self.plan.sizes:  # a wide range of y: its mean square is lost in noise, the cells of a histogram are not
+            norms = self.norms()
+            tail = self.read(norms, self.at(phi).sums(self.rows, norms)[0], self.plan.sizes)
+            scale = max(scale, tail.square() / (self.n * self.p))
+            limit = max(min(limit, LIMIT * math.sqrt(scale)), math.sqrt(scale))
         clip, noise = math.sqrt(self.p * scale), []
-        each = self.plan.track / max(len(self.plan.steps), 1)
+        each, before = self.plan.track / max(len(self.plan.steps), 1), None
         for share in self.plan.steps:
             if self.plan.banded:
                 clip = STEP_CLIP * math.sqrt(self.p * max(scale - float(phi @ phi), 0.05 * scale))
             asks = [] if self.plan.banded else [Beyond(clip)]
             total, *beyond = self.at(phi).sums(self.rows, Bands((clip,)), *asks)
             noise.append(self.pace * self.spending.scale(Ball(clip), share) / self.n)
-            phi = phi + self.pace * self.spending.noisy(total[0], Ball(clip), share) / self.n  # proof: step
+            gradient = self.spending.noisy(total[0], Ball(clip), share) / self.n  # proof: step
+            if before is not None:
+                self.learn(phi - before[0], before[1] - gradient, *((sd / self.pace) ** 2 for sd in noise[-2:]))
+            before = phi, gradient
+            phi = phi + self.pace * self.learnt @ gradient
             phi = phi * min(1.0, limit / max(float(np.linalg.norm(phi)), 1e-300))
             if beyond:
                 contribution = asks[0].contributions(self.p)[0]
@@ -166,13 +190,25 @@ class Descent:
                 last, clip = clip, clip * math.exp(change * min(1.0, CURVATURE_NOISE / doubt))
         return phi, noise, clip if self.plan.banded or not self.plan.steps else last
 
+    def learn(self, move: Array, change: Array, before: float, after: float) -> None:
+        """From how a gradient changed over a move that it led to: if that clearly went too far, it shall not again.
+
+        ``before``, ``after``: variances of the noise. What was noise before the move is part of both. proof: overshoot
+        """
+        length = max(float(move @ move), 1e-300)
+        bend = (float(move @ change) - self.p * before) / length
+        if bend > OVERSHOT[0] + OVERSHOT[1] * math.sqrt((before + after) / length):
+            # Broyden's update of an inverse: learnt @ change is move afterwards.
+            row, self.overshot = move @ self.learnt, True
+            self.learnt = self.learnt + np.outer(move - self.learnt @ change, row) / float(row @ change)
+
     def norms(self) -> Norms:
         """Cells up to the longest gradient there can be."""
         return Norms(tuple(float(self.largest * RATIO ** (k - (CELLS - 1.0))) for k in range(CELLS)))
 
-    def read(self, norms: Norms, counts: Array) -> Tail:
+    def read(self, norms: Norms, counts: Array, share: float) -> Tail:
         """How long gradients are."""
-        (cell,), share = norms.contributions(self.p), self.plan.norms
+        (cell,) = norms.contributions(self.p)
         noisy = self.spending.noisy(counts, cell, share)  # proof: norms
         return Tail(np.array(norms.edges), noisy, self.spending.scale(cell, share))
 
@@ -180,31 +216,57 @@ class Descent:
         """How long gradients are, and what else is asked of the same pass."""
         norms = self.norms()
         counts, *others = self.at(phi).sums(self.rows, norms, *asks)
-        return self.read(norms, counts), others
+        return self.read(norms, counts, self.plan.norms), others
 
     def finish(self, phi: Array) -> Solution:
         """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands"""
-        plan, n, once = self.plan, self.n, self.plan.passes[0] == 0.0
+        plan, once, near, left = self.plan, self.plan.passes[0] == 0.0, True, np.zeros((self.p, self.p))
         bend = [Curvature(self.plan.leverage)] if plan.curvature else []
         pace = 1.0 if bend else self.pace  # without a curvature a whole move goes too far where a whole step does
         tail, curvature = self.tail(phi, *([] if once else bend))
-        bands = Bands(levels(tail, plan.outside, n))
-        spread = Spread(self.spread_level(tail, bands.levels))
+        bands = Bands(levels(tail, plan.outside, self.n))
+        spread, beyond = self.spread(tail, bands.levels), Beyond(bands.levels[-1])
         if once:
-            (second, second_noise), outer, *curvature = self.bands(phi, bands, plan.passes[1], spread, *bend)
+            (second, second_noise), outer, count, *curvature = self.bands(
+                phi, bands, plan.passes[1], spread, beyond, *bend
+            )
             inverse = self.inverse(bend, curvature)
             together, variance, centre = second, second_noise, phi
+            left = self.left(inverse, inverse @ np.sum(second, axis=0))
         else:
             inverse = self.inverse(bend, curvature)
             ((first, first_noise),) = self.bands(phi, bands, plan.passes[0])
-            second_at = phi + pace * (inverse @ np.sum(first, axis=0))
-            (second, second_noise), outer = self.bands(second_at, bands, plan.passes[1], spread)
-            # Both passes point to the solution; they are averaged by precision, the same for every band.
-            variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise)
-            together, centre = FIRST * first + (1.0 - FIRST) * second, FIRST * phi + (1.0 - FIRST) * second_at
-        kept = self.worth_keeping(second, second_noise)
-        moment = self.moment(tail, spread, outer, None if bend else bands.levels[-1])
-        return self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment, pace)
+            move = pace * (inverse @ np.sum(first, axis=0))
+            (second, second_noise), outer, count = self.bands(phi + move, bands, plan.passes[1], spread, beyond)
+            noises = [float(np.sum(v)) for v in (first_noise, second_noise)]
+            self.learn(move, np.sum(first - second, axis=0), *noises)
+            inverse = self.learnt if self.overshot else inverse
+            # Both passes point to the solution, and are averaged by precision, the same for every band. One that comes from afar
+            # does so with its upper bands alone, and its noise is undone by those of the next: neither may be left out.
+            near = self.overshot or float(move @ move) < NEAR * self.p * noises[0]
+            weight = FIRST if near else 0.0
+            variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise) if near else second_noise
+            together, centre = weight * first + (1.0 - weight) * second, phi + (1.0 - weight) * move
+            if not near:  # with the right curvature nothing would be left to go but noise. proof: left
+                rest = inverse @ np.sum(second, axis=0)
+                left = np.outer(rest, rest) * float(rest @ rest) / float(move @ move)
+        kept = self.worth_keeping(second, second_noise) if near else len(bands.levels)
+        moment = self.moment(tail, spread, outer, inverse)
+        found = self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment, pace)
+        return replace(found, banded=self.few_beyond(beyond, count), covariance=found.covariance + left)
+
+    def left(self, inverse: Array, move: Array) -> Array:
+        """Square of what one pass may leave: long rows are shortened in the curvature too, if less than before. proof: left"""
+        rest = (np.linalg.inv(inverse) - np.eye(self.p)) @ move / 2.0
+        return np.outer(rest, rest)
+
+    def few_beyond(self, beyond: Beyond, count: Array) -> bool:
+        """Whether no more rows are beyond the last level than were meant to be, as far as can be said. proof: check"""
+        if not self.plan.check:
+            return False
+        (contribution,), share, meant = beyond.contributions(self.p), self.plan.check, self.plan.outside
+        found = float(self.spending.noisy(count, contribution, share))
+        return found < meant + math.sqrt(CROWDED * self.n * meant) + self.spending.scale(contribution, share)
 
     def solution(
         self,
@@ -232,18 +294,23 @@ class Descent:
         middle = moment / n + float(np.sum(variance)) * np.eye(p) + hidden  # proof: sandwich
         noise = math.sqrt(float(np.sum(variance[:kept])))
         covariance, sampling = (inverse @ part @ inverse.T for part in (middle, moment / n))
-        return Solution(estimate, covariance, noise, float(np.trace(moment)) / p, True, sampling)
+        square = float(np.trace(moment)) / self.spending.unit.rows if self.rows.each == 1 else tail.square() / n
+        return Solution(estimate, covariance, noise, square / p, True, sampling)
 
-    def moment(self, tail: Tail, spread: Spread, total: Array, last: float | None = None) -> Array:
-        """Mean of v v', scaled up by the tail's curve for what is cut off.
+    def moment(self, tail: Tail, spread: Spread, total: Array, inverse: Array | None = None) -> Array:
+        """Variance of sqrt(n) times the mean of v, scaled up by the tail's curve for what is cut off. proof: persons
 
-        A level below the ``last`` one takes most from directions in which few long rows tell. Where there is no curvature to
-        show them, none is taken to be much less spread than the mean.
+        Cutting takes most from directions in which few, long rows tell. With the ``inverse`` curvature none is taken to be
+        much less spread than it would be if errors were as large everywhere.
         """
         found = self.outer(spread, total) * max(1.0, tail.square() / max(tail.square(spread.level), 1e-300)) / self.n
-        return (
-            found if last in (None, spread.level) else repaired(found, EVEN * float(np.trace(found)) / self.p, math.inf)
-        )
+        if inverse is None:
+            return found
+        values, vectors = np.linalg.eigh((inverse + inverse.T) / 2.0)
+        root = (vectors * np.sqrt(np.maximum(values, 1e-9))) @ vectors.T
+        even = root @ found @ root
+        back = np.linalg.inv(root)
+        return np.asarray(back @ repaired(even, EVEN * float(np.trace(even)) / self.p, math.inf) @ back)
 
     def finish_symmetric(self, phi: Array, level: float) -> Solution:
         """One more pass, cut at ``level``: what is cut off cancels, if errors are symmetric. proof: bands"""
@@ -254,7 +321,7 @@ class Descent:
         inverse = self.inverse([bend], [total]) if matrix else np.eye(self.p) / self.slope(bend, total)
         moment = self.outer(spread, outer) / self.n
         sampling = inverse @ moment @ inverse.T / self.n
-        square = float(np.trace(inverse @ moment @ inverse.T)) / self.p
+        square = float(np.trace(inverse @ moment @ inverse.T)) / (self.p * self.spending.unit.rows)
         covariance = sampling + float(variance[0]) * inverse @ inverse.T
         return Solution(phi + inverse @ step[0], covariance, math.sqrt(float(variance[0])), square, True, sampling)
 
@@ -270,13 +337,20 @@ class Descent:
     def inverse(self, bend: list[Curvature], total: list[Array]) -> Array:
         """Of the curvature, if there is one to release. proof: curvature"""
         if not bend:
-            return np.eye(self.p)
+            return self.learnt
         (contribution,), share = bend[0].contributions(self.p), self.plan.curvature
         released = self.spending.noisy(total[0], contribution, share) / self.n
         # Directions where a floor held the whitening back are weak; no other can be, so what looks weaker is noise.
         doubt = CURVATURE_DOUBT * math.sqrt(2.0 * self.p) * self.spending.scale(contribution, share) / self.n
         low = CURVATURES[0] * max(self.whitening.weakest, min(doubt, 1.0))
-        return np.asarray(np.linalg.inv(repaired(released, low, CURVATURES[1])), dtype=float)
+        if self.overshot:  # because of long rows, which are shortened in it
+            return self.learnt
+        # Rows that are shortened here and not in the Gram matrix, those of rare levels, make no direction weaker than that says.
+        sure = 1.0 - 2.0 * np.minimum(self.whitening.doubt, 1.0) if math.isinf(bend[0].below) else 0.0
+        known = np.maximum(low, sure) * np.ones(self.p)
+        least = (self.whitening.vectors * known) @ self.whitening.vectors.T
+        bent = least + repaired(released - least, 0.0, math.inf)
+        return np.asarray(np.linalg.inv(repaired(bent, low, CURVATURES[1])), dtype=float)
 
     def outer(self, spread: Spread, total: Array) -> Array:
         """Sum of v v' with noise, positive definite. proof: spread"""
@@ -284,14 +358,22 @@ class Descent:
         noise = self.spending.scale(contribution, self.plan.spread)
         released = self.spending.noisy(total, contribution, self.plan.spread)
         largest = float(np.linalg.eigvalsh(released)[-1])
-        return repaired(released, 0.02 * max(largest, noise), math.inf)
+        found = repaired(released, 0.02 * max(largest, noise), math.inf)
+        return found * self.spending.unit.rows if spread.each == 1 else found + noise * np.eye(self.p)  # proof: persons
 
-    def spread_level(self, tail: Tail, levels: tuple[float, ...]) -> float:
-        """The last level, or a lower one if the noise of v v' would drown it; the tail's curve adds what is cut off."""
-        level, noise = levels[-1], self.spending.scale(Spread(1.0).contributions(self.p)[0], self.plan.spread)
-        while level > levels[0] and noise * level**2 * math.sqrt(self.p) > 0.2 * tail.square(level) / self.p:
-            level /= RATIO
-        return level
+    def spread(self, tail: Tail, levels: tuple[float, ...]) -> Spread:
+        """At the last level, or a lower one if the noise of v v' would drown it; the tail's curve adds what is cut off.
+
+        Of persons, if what one more standard deviation of noise adds is less than what their rows can have in common.
+        """
+        for each in sorted({1, self.rows.each}, reverse=True):
+            level = levels[-1]
+            noise = self.spending.scale(Spread(1.0, each).contributions(self.p)[0], self.plan.spread)
+            while level > levels[0] and noise * level**2 * math.sqrt(self.p) > 0.2 * tail.square(level) / self.p:
+                level /= RATIO
+            if noise * level**2 < CLEAR * (each - 1) * tail.square(level) / self.p:
+                break
+        return Spread(level, each)
 
     def worth_keeping(self, bands: Array, variance: Array) -> int:
         """How many bands: the number with the smallest estimated risk, noise of what is kept plus bias of what is not."""
@@ -302,18 +384,22 @@ class Descent:
             risks.append(bias + self.p * float(np.sum(variance[:kept])))
         return int(np.argmin(risks)) + 1
 
-    def rough(self, phi: Array, noise: list[float], clip: float) -> Solution:
+    def rough(self, phi: Array, noise: list[float], clip: float, scale: float) -> Solution:
         """Too few rows for bands: what the steps found. One more pass, for the spread and slope of clipped gradients.
 
-        With slope d a step keeps 1 - pace d of the error before it, so the noise of earlier steps fades by that. proof: sandwich
+        Where most rows are alike the clip is about their errors, and says nothing of the others': no direction is taken to
+        have less spread than ``scale``, the mean square of y that is sure, leaves. With slope d a step keeps 1 - pace d of the
+        error before it, so the noise of earlier steps fades by that. proof: sandwich
         """
         spread, bend = Spread(clip), Slope(clip)
         total, inside = self.at(phi).sums(self.rows, spread, bend)
         slope, moment = self.slope(bend, inside), self.outer(spread, total) / self.n
         variance = sum((1.0 - self.pace * slope) ** (2 * age) * scale**2 for age, scale in enumerate(reversed(noise)))
-        sampling = moment / (slope**2 * self.n)
+        least = EVEN * max(scale - float(phi @ phi), 0.05 * scale)
+        moment = repaired(moment / slope**2, least, math.inf)
+        sampling = moment / self.n
         covariance = sampling + variance * np.eye(self.p)
-        square = float(np.trace(moment)) / (slope**2 * self.p)
+        square = float(np.trace(moment)) / (self.p * self.spending.unit.rows)
         return Solution(phi, covariance, math.sqrt(variance), square, False, sampling)
 
     def slope(self, bend: Slope, total: Array) -> float:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..privacy.contribution import Ball, Cell, Contribution, Interval, Outer, WeightedOuter
+from ..privacy.contribution import Ball, Cell, Contribution, Interval, Outer, Together, WeightedOuter
 from ..rows.engine import Rows
 from ..rows.exact import product_grid, sum_grid, toward_zero
 from ..rows.namespace import clipped, is_foreign, like, namespace, squares, to_numpy, whole
@@ -179,24 +179,27 @@ class Curvature:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """v v' of gradients v = z r cut at ``level``."""
+    """v v' of gradients v = z r cut at ``level``; added up over the ``each`` rows of one person first, if that is not 1."""
 
     level: float
+    each: int = 1
 
     def __call__(self, block: Block, n: int) -> Any:
         xp = namespace(block.z)
         with np.errstate(divide="ignore", invalid="ignore"):
             cut = xp.clip(self.level * (1.0 - _roundings(block)) / block.norm, None, 1.0)
-        return _outer(block.z, xp.where(block.norm > 0.0, block.residual * cut, 0.0), self.level, n)
+        return _outer(block.z, xp.where(block.norm > 0.0, block.residual * cut, 0.0), self.level, n, self.each)
 
     def contributions(self, p: int) -> list[Contribution]:
-        return [Outer(self.level, p)]
+        return [Outer(self.level, p) if self.each == 1 else Together(self.level * self.each, p)]  # proof: persons
 
 
-def _outer(z: Any, factor: Any, radius: float, n: int) -> Any:
+def _outer(z: Any, factor: Any, radius: float, n: int, each: int = 1) -> Any:
     """Exact sum of f^2 z z' where |f z| <= radius: whole numbers on a grid, toward zero. proof: outer"""
-    grid = product_grid(n, radius)
+    grid = product_grid(n, radius * each)
     units = whole(_gradients(z, factor * (1.0 / grid)))
+    if each > 1:
+        units = namespace(z).sum(namespace(z).reshape(units, (units.shape[0], -1, each)), axis=2)
     return (units @ units.T) * grid**2
 
 

@@ -14,9 +14,14 @@ from numpy.typing import NDArray
 
 from .gradient import ROW_BITS, round_public
 
-__all__ = ["Whitening", "isotropic", "repaired", "whiten"]
+__all__ = ["Whitening", "isotropic", "repaired", "shortened", "undetermined", "whiten"]
 
 Array = NDArray[np.float64]
+KNOWN = 0.5  # a coefficient with less of its variance in directions that steps reach is not determined ...
+ALIKE = 0.3  # ... nor is one whose column has such a correlation with one that is not ...
+LOST = (
+    10.0  # ... nor one whose column has so many times the squares that are left in the Gram matrix: in few, long rows
+)
 ARRIVED = 0.5  # what steps may leave to go, for a coefficient of the size of the errors, in standard errors
 # Eigenvalues are at least this much of the largest one of the noise (less where all is noise), plus this much of their own mean
 # or all of the noise, whichever is smaller.
@@ -28,7 +33,7 @@ class Whitening:
     """z = matrix' x has second moments of about 1."""
 
     matrix: Array
-    smallest: float  # eigenvalue in use
+    values: Array  # eigenvalues in use, from the smallest
     vectors: Array
     weakest: float  # least eigenvalue, as a share of the floor that replaced it
     doubt: (
@@ -36,9 +41,14 @@ class Whitening:
     )
 
     def known(self, steps: int, n: int) -> Array:
-        """How much of each column lies in directions in which so many steps arrive; see descent.md, arrival."""
-        arrived = (self.doubt / 2.0) ** steps <= ARRIVED / math.sqrt(n)
-        return np.asarray((self.vectors**2) @ arrived)
+        """How much of each coefficient's variance is in directions in which so many steps arrive; see descent.md, arrival."""
+        arrived, variance = (self.doubt / 2.0) ** steps <= ARRIVED / math.sqrt(n), self.vectors**2 / self.values
+        return np.asarray(variance @ arrived / np.sum(variance, axis=1))
+
+    @property
+    def smallest(self) -> float:
+        """Eigenvalue in use."""
+        return float(self.values[0])
 
 
 def whiten(gram: Array, noise: float, n: int) -> Whitening:
@@ -56,13 +66,28 @@ def whiten(gram: Array, noise: float, n: int) -> Whitening:
     bits = ROW_BITS - math.ceil(math.log2(p + 1))
     doubt = np.where(values >= floored, widest / floored, math.inf)
     weakest = min(1.0, max(float(values[0]), 0.0) / float(floored[0]))
-    return Whitening(round_public(matrix, bits), float(floored[0]), vectors, weakest, doubt)
+    return Whitening(round_public(matrix, bits), floored, vectors, weakest, doubt)
+
+
+def shortened(gram: Array, noise: float, variance: Array | None, n: int) -> Array:
+    """How much more there is of columns of known variance than in the Gram matrix, for which long rows are shortened."""
+    known = np.ones(0) if variance is None else n * variance
+    return np.asarray(known / np.maximum(np.diag(gram)[: len(known)] + noise, 0.01 * noise))
+
+
+def undetermined(whitening: Whitening, gram: Array, noise: float, more: Array, steps: int, n: int) -> NDArray[np.bool_]:
+    """Which coefficients too few rows tell about; ``more`` from :func:`shortened`. Columns that go together share their fate."""
+    unknown = whitening.known(steps, n) < KNOWN
+    unknown[: len(more)] |= more > LOST
+    sizes = np.sqrt(np.maximum(np.diag(gram), noise))
+    alike = (abs(gram) > ALIKE * np.outer(sizes, sizes)) & (abs(gram) > 3.0 * noise)
+    return np.asarray(unknown | np.any(alike[:, unknown], axis=1))
 
 
 def isotropic(mean: float, p: int, n: int) -> Whitening:
     """Where a Gram matrix would be all noise: one scale for all directions, none of which is known."""
     return Whitening(
-        round_public(math.sqrt(n / mean) * np.eye(p), ROW_BITS), mean, np.eye(p), 1.0, np.full(p, math.inf)
+        round_public(math.sqrt(n / mean) * np.eye(p), ROW_BITS), np.full(p, mean), np.eye(p), 1.0, np.full(p, math.inf)
     )
 
 

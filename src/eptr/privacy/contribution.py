@@ -27,6 +27,7 @@ __all__ = [
     "LabelledBall",
     "Outer",
     "Shape",
+    "Together",
     "WeightedOuter",
     "contribution_of",
 ]
@@ -143,6 +144,20 @@ class WeightedOuter(Outer):
     def __init__(self, bound: float, dimension: int) -> None:
         object.__setattr__(self, "radius", math.nextafter(math.sqrt(bound), math.inf))
         object.__setattr__(self, "dimension", dimension)
+
+
+@dataclass(frozen=True, slots=True)
+class Together(Outer):
+    """v v', |v| at most ``radius``, of all rows of one person together, where a pass knows them. proof: together"""
+
+    def sensitivity(self, unit: Unit) -> float:
+        return self.reach(unit.relation)
+
+    def draw(self, values: Any, unit: Unit, mu: float, gaussian: Gaussian) -> Any:
+        """A vector is the diagonal alone."""
+        if np.ndim(values) < 2:
+            return gaussian(values, self.scale(unit, mu))
+        return super(Together, self).draw(values, unit, mu, gaussian)
 
 
 @dataclass(frozen=True, slots=True)

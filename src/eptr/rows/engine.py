@@ -3,6 +3,8 @@
 A row function maps a block of rows to sums over them: ``fn(x, y, keep) -> tuple of arrays``. It is called with float64
 blocks; ``keep`` is None, or marks the rows that count (the others are zeroed and must contribute zero). Where there is no
 target, y is a vector of zeros: passes, workers and row functions need not know, and statistics of (x, y) are those of x.
+Where persons are known, rows come in groups of ``each``, one person a group, filled up with rows that do not count, and no
+block ends within a group.
 
 Because every sum is exact (see ``exact``), neither blocks nor threads nor machines nor the order can change a bit.
 
@@ -57,6 +59,10 @@ class Rows(Protocol):
     @property
     def n_features(self) -> int: ...
 
+    @property
+    def each(self) -> int:
+        """Rows come in groups of so many, each of one person; 1 where nothing is known of persons."""
+
     def check(self) -> None:
         """Raise if a row lies outside the domain; no pass is made if an earlier one has shown that none does."""
 
@@ -73,8 +79,11 @@ class Engine(ABC):
     target: Target  # "labels": y holds class codes, -1 for a label that was not declared; "none": y is zero
     classes: NDArray[Any] | None = None  # what codes stand for, where the engine knows
     names: list[str] | None = None  # of the columns of x, if they have some
+    each: int = 1
+    padded: bool = False  # rows that do not count fill up groups: how many come is private, and other than n
 
     _largest: float | None = None  # known after the first pass
+    _length: int | None = None  # of padded rows, then
     on_fault: Callable[[], None] | None = None  # told when a row lies outside the domain, before anybody else is
 
     @abstractmethod
@@ -97,13 +106,15 @@ class Engine(ABC):
                 self.on_fault()
             raise DomainError(fault)
         # Every row was finite in the first pass, and finite rows have finite sums.
-        if n != self.n or sums is None or not all(np.all(np.isfinite(s)) for s in sums):
+        expected = self.n if not self.padded else n if self._length is None else self._length
+        if n != expected or sums is None or not all(np.all(np.isfinite(s)) for s in sums):
+            seen = "others" if self.padded else f"{n}, perhaps others,"
             raise InputError(
-                f"X had {self.n} good rows when the fit began and {n}, perhaps others, in a pass over them: it changes while it "
+                f"X had {self.n} good rows when the fit began and {seen} in a pass over them: it changes while it "
                 "is read, or can be read only once. Store the rows first, or pass them as one table."
             )
         if first:
-            self._largest = largest
+            self._largest, self._length = largest, n
         return sums
 
 

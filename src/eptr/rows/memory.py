@@ -122,7 +122,7 @@ def _of_length(y: Any, n: int) -> Any:
         )
         y, shape = frame_columns(y)[0] if hasattr(y, "columns") else y[:, 0], shape[:1]
     if shape != (n,):
-        raise InputError(f"y must have one value per row of X, shape ({n},), got shape {shape}.")
+        raise InputError(f"y (or by) must have one value per row of X, shape ({n},), got shape {shape}.")
     return y
 
 
@@ -207,6 +207,6 @@ def block_rows(features: int, numbers: int = _BLOCK_NUMBERS) -> int:
 
 
 def _even_block(n: int, most: int) -> int:
-    """Blocks of equal size, as many as there are workers or a multiple of it, none above ``most`` rows."""
+    """Blocks of nearly equal size, as many as there are workers or a multiple of it, of 64 rows or a multiple of it."""
     rounds = -(-n // (most * WORKERS))
-    return n if n <= most else -(-n // (rounds * WORKERS))
+    return n if n <= most else -(-n // (rounds * WORKERS * 64)) * 64

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ __all__ = [
     "squares",
     "to_numpy",
     "whole",
+    "widened",
 ]
 
 
@@ -111,6 +113,12 @@ def whole(x: Any, *, nearest: bool = False) -> Any:
     if is_foreign(x):
         return namespace(x).round(x) if nearest else namespace(x).trunc(x)
     return np.rint(x, out=x) if nearest else np.trunc(x, out=x)
+
+
+def widened(x: Any, *columns: Any) -> tuple[Any, ...]:
+    """``x`` with up to 64 rows side by side, and the numbers of its columns as often: loops over few columns are slow."""
+    rows = 1 if is_foreign(x) else math.gcd(x.shape[0], 64)
+    return (x, *columns) if rows == 1 else (x.reshape(-1, rows * x.shape[1]), *(np.tile(v, rows) for v in columns))
 
 
 def on_host(fn: Callable[[Any, Any, Any], tuple[Any, ...]]) -> Callable[[Any, Any, Any], tuple[Any, ...]]:

@@ -20,12 +20,14 @@ __all__ = ["csv_names", "is_csv", "read_csv"]
 
 def is_csv(path: Path) -> bool:
     """By its name alone."""
-    return path.name.removesuffix(".gz").endswith((".csv", ".txt"))
+    return path.name.lower().removesuffix(".gz").endswith((".csv", ".txt"))
 
 
 def read_csv(path: Path) -> dict[str, NDArray[Any]]:
     """Columns of a CSV file by name, as text."""
     header, *rows = _lines(path) or [[]]
+    # An empty line is no row, unless rows have but one cell, which is empty then.
+    rows = [row for row in rows if row] if len(header) > 1 else [row or [""] for row in rows]
     if not header or not rows:
         raise InputError(f"{path.name} is empty; it must have a line of column names and at least one row.")
     if len(set(header)) != len(header):
@@ -51,7 +53,7 @@ def _lines(path: Path, most: int | None = None) -> list[list[str]]:
     try:
         # A byte that is no UTF-8 spoils its own cell alone, and so does a cell of any length.
         csv.field_size_limit(sys.maxsize)
-        with (gzip.open if path.suffix == ".gz" else open)(
+        with (gzip.open if path.suffix.lower() == ".gz" else open)(
             path, "rt", newline="", encoding="utf-8-sig", errors="surrogateescape"
         ) as file:
             return list(islice(csv.reader(file, strict=True, skipinitialspace=True), most))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
-from ..rows.namespace import squares
+from ..rows.namespace import squares, widened
 from .locate import Located, locate, locate_norms
 from .looks import FADE, Look, Tail
 from .moments import Weights
@@ -24,22 +24,22 @@ __all__ = ["Clip", "clip_columns", "clip_norms"]
 Array = NDArray[np.float64]
 # A guess of what lies beyond is corrected; so much of its square is feared to be left.
 FEAR = 0.5
-# Other tails, to say how uncertain a guess is: of means one that fades more slowly; squares, which weigh tails more, count on one
-# that fades faster, and fear one that lasts.
-SLOWER, FASTER = 0.8, 0.3
+# Squares weigh tails more, and count on one that fades faster; both fear one that lasts.
+FASTER = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
     """(x - centre)/scale is brought into the unit ball; ``beyond`` is what that takes from a sum, as guessed, +- ``unseen``.
 
-    Of squares, where few rows may hold much, it may be more by as much as ``above``.
+    If tails last, a sum is smaller by as much as ``below`` or larger by as much as ``above``.
     """
 
     centre: Array
     scale: Array
     beyond: Array
     unseen: Array
+    below: Array
     above: Array
     share: float  # of mu^2 that is left
 
@@ -52,45 +52,45 @@ def clip_columns(rows: Rows, bounds: Array, spending: Portion, weights: Weights,
         return _ball(rows, bounds, spending, found, shape, weight, power)
     left = 1.0 - found.share
     noise = spending.scale(shape, left) / weight
-    centre, scale, beyond, unseen, above = (_interval if power == 1 else _centred)(found.looks[0], noise)[:, None]
-    return Clip(centre, scale, beyond, unseen, above, left)
+    clip = (_interval if power == 1 else _centred)(found.looks[0], noise)[:, None]
+    return Clip(clip[0], clip[1], clip[2], clip[3], clip[4], clip[5], left)
 
 
-def _whole(look: Look) -> Array:
-    """Nothing is clipped."""
-    low, high = look.bounds
-    return np.array([0.5 * (low + high), 0.5 * (high - low), 0.0, 0.0, 0.0])
+def _ends(tails: tuple[Tail, Tail]) -> list[Array]:
+    """Where each side may be clipped: at the bound alone if nothing stands out there, or only where most rows are."""
+    fullest = max(float(tail.counts.max()) for tail in tails)
+    return [tail.clips() if tail.standing > (tail.counts.max() == fullest) else tail.edges[-1:] for tail in tails]
 
 
 def _interval(look: Look, noise: float) -> Array:
     """For means: each end where noise and loss together are least."""
     tails = look.tails()
-    if tails[0].standing + tails[1].standing < 2:  # one cell tells nothing about a tail
-        return _whole(look)
-    ends = [tail.clips() for tail in tails]
-    lost = [tail.beyond(end) for tail, end in zip(tails, ends, strict=True)]
+    ends = _ends(tails)
+    lost, most = ([t.beyond(end) for t, end in zip(pair, ends, strict=True)] for pair in (tails, look.lasting()))
     risk = (0.5 * noise * np.add.outer(*ends)) ** 2 + FEAR * np.add.outer(lost[0] ** 2, lost[1] ** 2)
     at = np.unravel_index(np.argmin(risk), risk.shape)
-    below, above = (float(end[k]) for end, k in zip(ends, at, strict=True))
-    slower = [tail.beyond(end[[k]])[0] for tail, end, k in zip(look.tails(SLOWER, SLOWER), ends, at, strict=True)]
-    guess = np.array([lost[0][at[0]], lost[1][at[1]]])
-    unseen = float(np.hypot(*np.maximum(guess, np.array(slower) - guess)))
-    return np.array([look.centre + 0.5 * (above - below), 0.5 * (above + below), guess[1] - guess[0], unseen, 0.0])
+    end, guess, all_of_it = (np.array([v[k] for v, k in zip(pair, at, strict=True)]) for pair in (ends, lost, most))
+    (below, above), more = end, np.maximum(all_of_it - guess, 0.0)
+    centre, beyond = look.centre + 0.5 * (above - below), guess[1] - guess[0]
+    return np.array([centre, 0.5 * (above + below), beyond, np.hypot(*guess), *more])
 
 
 def _centred(look: Look, noise: float) -> Array:
     """For squares: as far to one side as to the other, so that what is subtracted for the mean is small."""
     tails = look.tails()
-    if tails[0].standing + tails[1].standing < 2:
-        return _whole(look)
-    clips = np.unique(np.concatenate([tail.clips() for tail in tails]))[1:]  # the smallest may be 0
+    ends = _ends(tails)
+    clips = np.unique(np.concatenate(ends))
+    clips = clips[clips >= max(1e-200, *(end[0] for end in ends))]
     lost, unit = tails[0].beyond(clips, 2) + tails[1].beyond(clips, 2), clips[-1] ** 2
     k = int(np.argmin((noise * (clips**2 / unit)) ** 2 + FEAR * (lost / unit) ** 2))
+    low, high = look.bounds
+    if clips[k] >= 0.5 * (high - low):  # around the middle of the bounds that holds everything
+        return np.array([0.5 * (low + high), 0.5 * (high - low), 0.0, 0.0, 0.0, 0.0])
     sure, most = (
         float(sum(tail.beyond(clips[[k]], 2)[0] for tail in pair))
         for pair in (look.tails(FASTER, FASTER), look.lasting())
     )
-    return np.array([look.centre, clips[k], sure, sure, max(most - sure, 0.0)])
+    return np.array([look.centre, clips[k], sure, sure, 0.0, max(most - sure, 0.0)])
 
 
 def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, shape: Any, weight: float, power: int) -> Clip:
@@ -98,35 +98,39 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, shape: A
     d, middles, spreads = rows.n_features, found.middles, found.spreads
 
     def norms(x: Any) -> Any:
-        return np.sqrt(squares((x - middles) * (1.0 / spreads), 1))[:, None]
+        wide, middle, factor = widened(x, middles, 1.0 / spreads)
+        return np.sqrt(squares(((wide - middle) * factor).reshape(x.shape), 1))[:, None]
 
     whole = math.hypot(*(np.diff(bounds)[:, 0] / spreads))
     look, spent = locate_norms(rows, norms, whole, spending)
     left = 1.0 - found.share - spent
     noise = spending.scale(shape, left) / weight
-    # Of a mean, rows that are too long may all point the same way; of squares, they are shared out evenly.
+    # Of a mean, rows that are too long may all point the same way; squares are shared out.
     radius, lost, most = clip_norms(look, noise, power, math.sqrt(d) if power == 1 else d)
-    if (
-        power == 1 and found.lumps and noise * whole < math.sqrt(rows.n)
-    ):  # less than the sampling error: all rows are held
-        radius, lost = whole, 0.0
-    ends, even = spreads * radius, spreads**power * lost
+    if power == 1 and found.lumps and noise * whole < math.sqrt(rows.n):  # the sampling error: all rows are held
+        radius, lost, most = whole, 0.0, 0.0
+    ends, unit = spreads * radius, spreads**power
 
     def beyond(tails: list[tuple[Tail, Tail]]) -> Array:
         pairs = zip(tails, ends, strict=True)
         return np.array([[t.beyond(np.array([e]), power)[0] for t in pair] for pair, e in pairs])
 
     tails = [look.tails(FADE if power == 1 else FASTER) for look in found.looks]
-    sides = beyond(tails)
-    unseen = np.hypot(np.hypot(*sides.T), even)
-    if power == 2:
-        # At most what lasts in a column by itself, within an even part of what lasts in norms and all of it.
-        alone, part = beyond([look.lasting() for look in found.looks]).sum(axis=1), spreads**2 * most
-        return Clip(middles, ends, even, unseen, np.maximum(np.clip(alone, part, d * part) - even, 0.0), left)
+    sides, alone = beyond(tails), beyond([look.lasting() for look in found.looks])
+    if power == 2:  # columns have it as they have tails of their own; at most all of it, at least an even part
+        own = sides.sum(axis=1) / unit
+        guess = unit * lost * (d * own / own.sum() if own.sum() > 0.0 else 1.0)
+        above = np.clip(alone.sum(axis=1), unit * most, d * unit * most) - guess
+        return Clip(
+            middles, ends, guess, np.hypot(np.hypot(*sides.T), guess), np.zeros(d), np.maximum(above, 0.0), left
+        )
     # What means lose is corrected where rows are seen beyond the clip and it matters beside the noise; else guesses are noise.
-    seen = np.array([[t.edges[t.seen] > e for t in pair] for pair, e in zip(tails, ends, strict=True)])
-    guess, noises = (sides * seen * found.clear) @ [-1.0, 1.0], noise * ends
-    return Clip(middles, ends, guess * guess**2 / (guess**2 + (0.5 * noises) ** 2), unseen, np.zeros(d), left)
+    seen = found.clear * np.array([[t.edges[t.seen] > e for t in pair] for pair, e in zip(tails, ends, strict=True)])
+    guess = (sides * seen) @ [-1.0, 1.0]
+    kept = guess**2 / (guess**2 + (0.5 * noise * ends) ** 2)
+    together = unit * most * math.sqrt(d)  # all that norms lose
+    below, above = np.maximum(np.minimum(alone, together[:, None]) - kept[:, None] * sides * seen, 0.0).T
+    return Clip(middles, ends, kept * guess, np.hypot(np.hypot(*sides.T), unit * lost), below, above, left)
 
 
 def clip_norms(look: Look, noise: float, power: int, parts: float) -> tuple[float, float, float]:

@@ -210,7 +210,9 @@ def _covariances(asked: Asked) -> _Covariances:
     normal = np.outer(np.diag(matrix), np.diag(matrix)) + 2.0 * matrix**2
     fourth, blur = radius**4 * last.fourth / normal, radius**4 * last.noise / FOURTH / normal
     excess = np.maximum(pooled(fourth.reshape(1, -1), blur.reshape(1, -1)).reshape(d, d), 0.5)
-    sampling = np.sqrt((excess * (1.0 + 2.0 * np.eye(d)) - np.eye(d)) / last.n)
+    sampling = np.sqrt(
+        spending.unit.rows * (excess * (1.0 + 2.0 * np.eye(d)) - np.eye(d)) / last.n
+    )  # persons.md, bound
     unseen = max(lost, 0.5 * (most - lost)) / last.n  # what may be there at most counts as two standard errors
     privacy = np.hypot(radius**2 * last.noise * np.where(np.eye(d), 1.0, math.sqrt(0.5)), np.eye(d) * unseen)
     whole_way = back @ ((vectors * np.sqrt(values)) @ vectors.T)

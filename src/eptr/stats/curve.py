@@ -67,12 +67,12 @@ def roc_auc(asked: Scored) -> Estimate:
     # What is left out: noise in both guesses, and how rows lie in cells that they share, if that is not as it was guessed.
     uneven = float(np.max(np.abs(1.0 - 0.5 * np.sqrt(spread[:, 0] / np.maximum([below, above], 1e-9)))))
     product, shared = sd**2 * cells / math.sqrt(2.0) / float(np.prod(sizes)), float(guess[0] @ guess[1])
-    sampling = 0.5 * math.sqrt(float((spread / found.counts).sum()))
+    rows_each = asked.spending.unit.rows  # persons.md, bound
+    sampling = 0.5 * math.sqrt(rows_each * float((spread / found.counts).sum()))
     noise = 0.5 * float(np.linalg.norm(found.noise[1]))
     privacy = math.hypot(noise, product, 0.5 * shared**2 * uneven)
     reach = asked.question.normal_quantile * math.hypot(sampling, privacy)
-    few = np.any(found.noise[1] >= 0.5 * weights.count)  # of a class, so that nothing is known of it: moments.py
-    low, high = (0.0, 1.0) if few else (max(value - reach, 0.0), min(value + reach, 1.0))
+    low, high = (0.0, 1.0) if np.any(found.few) else (max(value - reach, 0.0), min(value + reach, 1.0))
     return asked.single(value, sampling, privacy, noise, low=low, high=high)
 
 
@@ -88,7 +88,8 @@ def calibration(asked: Scored) -> Estimate:
     counts, sd = _curve(asked, TENTHS)
     total = np.maximum(counts.sum(axis=0), 3.0 * sd)
     value = np.clip(counts[1] / total, 0.0, 1.0)
-    sampling = np.sqrt(np.maximum(value * (1.0 - value), 0.25 / total) / total)
+    rows_each = asked.spending.unit.rows  # persons.md, bound
+    sampling = np.sqrt(rows_each * np.maximum(value * (1.0 - value), 0.25 / total) / total)
     privacy = sd * np.hypot(value, 1.0 - value) / total
     reach = asked.question.normal_quantile * np.hypot(sampling, privacy)
     few = counts.sum(axis=0) < 3.0 * sd

@@ -63,7 +63,11 @@ def histogram(
 
     (found,) = rows.sum(counts)
     names = [f"[{a:g}, {b:g}{')' if b < edges[-1] else ']'}" for a, b in pairwise(edges)]
-    return tally(found, rows.n, [names], spending, question)
+
+    def cell(x: Any, y: Any) -> Any:
+        return np.searchsorted(inner, x[:, 0], side="right")
+
+    return tally(rows, found, cell, slice(None), [names], spending, question)
 
 
 def _edges(bins: Any) -> Any:

@@ -19,15 +19,15 @@ from .looks import Look, column_cells, look_at_columns, look_at_norms
 __all__ = ["Located", "locate", "locate_norms"]
 
 Array = NDArray[np.float64]
-# Shares of mu^2: of a look in search of one column, and then at its tail; of both for many columns, at least and at most; of a
-# look at norms. A look at some columns costs their part of it.
-SEARCH, MOST, ONE_TAIL = 0.02, 5, 0.10
-MANY_SEARCH, MANY_TAILS, NORMS = (0.01, 0.02), (0.02, 0.05), 0.02
+# Shares of mu^2: of a look in search of one column, or of many, at least and at most; of the look at the tail of one, which of
+# many is divided by the root of their number, down to a least; of a look at norms. A look at some columns costs their part of it.
+SEARCH, MANY_SEARCH, MOST = 0.02, (0.01, 0.02), 5
+TAIL, LEAST_TAIL, NORMS = 0.20, 0.05, 0.02
 # Cells next to the centre are a third of the spread wide, or wide enough to stand out by four times their noise.
 # Norms, of which there is one for all columns, are looked at more closely.
 UNIT, NOISE_UNIT, NORM_UNIT = 1.0 / 3.0, 10.0, 1.0 / 12.0
-# A search ends when the cell of the median is about a spread wide; two that hold everything are 1.35.
-RESOLVED = 1.1
+# A search ends when the cell of the median is less than a spread wide; one of two that hold everything is 1.35.
+RESOLVED = 0.9
 _FINEST = 2.0**-20
 
 
@@ -48,13 +48,12 @@ class Located:
 def locate(rows: Rows, bounds: Array, spending: Portion) -> Located:
     """The columns of a table; spreads are those of normal columns with the same quartiles, or larger."""
     width, one = bounds[:, 1] - bounds[:, 0], rows.n_features == 1
-    # Where all numbers have one sign their size is told at once; else cells near 0 would divide what lies around it.
-    one_sign = (bounds[:, 0] >= 0.0) | (bounds[:, 1] <= 0.0)
-    middles, units = np.clip(0.0, bounds[:, 0], bounds[:, 1]), width * np.where(one_sign, _FINEST, 1.0 / 32.0)
+    # Around 0, or the bound next to it, cells are orders of magnitude, which tells sizes at once.
+    middles, units = np.clip(0.0, bounds[:, 0], bounds[:, 1]), width * _FINEST
     share = SEARCH if one else _enough(rows, spending, *MANY_SEARCH)
     found = _search(rows, bounds, spending, middles, units, share, MOST)
     # The look at tails is a search, too: a column that noise had misplaced is found again for its part of the cost.
-    last = ONE_TAIL if one else _enough(rows, spending, *MANY_TAILS)
+    last = max(TAIL / math.sqrt(rows.n_features), LEAST_TAIL)
     units = found.spreads * _unit(rows, spending, last)
     again = _search(rows, bounds, spending, found.middles, units, last, 1 if one else MOST)
     looks = again.looks
@@ -95,7 +94,7 @@ def _search(
             looks[j] = look
         cells = np.array([looks[j].cell(middles[j]) for j in which])
         units = wanted * spreads
-        which = which[cells > RESOLVED * wanted / UNIT * spreads[which]]
+        which = which[cells > max(RESOLVED, 2.0 * wanted) * spreads[which]]
         if not len(which):
             break
     return Located(middles, spreads, looks, spent, wanted == UNIT)

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from ..privacy.contribution import Shape
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
-from ..rows.namespace import on_host
+from ..rows.namespace import on_host, widened
 
 __all__ = ["Look", "Tail", "column_cells", "look_at_columns", "look_at_norms"]
 
 Array = NDArray[np.float64]
-# In standard deviations of the noise of a cell: what stands out beside another cell that does, and anywhere at all.
-NEXT, ALONE = 3.5, 5.0
+# In standard deviations of the noise: what stands out beside another cell that does, what each cell between adds to that, up to
+# what stands out anywhere.
+NEXT, APART, ALONE = 3.5, 0.5, 5.0
 # What a cell must hold, in the same unit, to be worth counting among its neighbours.
 RUN = 1.5
 # Beyond the last cell that stands out, each count is this times less of the one before than that was of its own, or less if
@@ -98,6 +99,7 @@ def lasting(counts: Array, sd: float, edges: Array) -> Tail:
     """The same with the most that may be there: a tail that goes on as it was last seen, as far as noise allows."""
     seen, standing = _standing(counts, sd)
     found = np.maximum(counts, 0.0)
+    found[seen - 1 : seen] += sd  # of the last that stands out, too
     ratio = min(float(found[seen - 1] / max(found[seen - 2], sd)), 1.0) if seen > 1 else 1.0
     for k in range(max(seen, 1), len(counts)):
         found[k] = min(LASTING * ratio * found[k - 1], found[k] + sd)
@@ -106,10 +108,11 @@ def lasting(counts: Array, sd: float, edges: Array) -> Tail:
 
 
 def _standing(counts: Array, sd: float) -> tuple[int, int]:
-    """Cells up to the last that stands out, and how many do."""
+    """Cells up to the last that stands out, by itself or with those before it that do not, and how many do."""
     seen = standing = 0
     for k, count in enumerate(counts):
-        if count > ALONE * sd or (count > NEXT * sd and seen == k):
+        run = k - seen
+        if max(count / ALONE, counts[seen : k + 1].sum() / math.sqrt(run + 1) / min(NEXT + APART * run, ALONE)) > sd:
             seen, standing = k + 1, standing + 1
     return seen, standing
 
@@ -208,21 +211,22 @@ def _look(
     d, scale = len(centres), 1.0 / units
     span = max(float(np.max((bounds[:, 1] - centres) * scale)), float(np.max((centres - bounds[:, 0]) * scale)), 2.0)
     side = math.ceil(math.log2(span + 1.0))
-    offsets, piece = side + 2 * side * np.arange(d), max(1, _IN_CACHE // rows.n_features)
+    offsets, piece = side + 2 * side * np.arange(d), max(64, _IN_CACHE // rows.n_features // 64 * 64)
+    most = math.nextafter(2.0**side, 0.0)
 
     def leading(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         x, counts = x if keep is None else x[keep], np.zeros(2 * side * d, dtype=np.int64)
         for start in range(0, len(x), piece):
-            z = statistic(x[start : start + piece]) - centres
-            z *= scale
-            z += np.copysign(1.0, z)
-            bits = z.view(np.int64)
-            cells = np.right_shift(bits, 52)
-            cells &= 2047
+            z, centre, factor, offset = widened(statistic(x[start : start + piece]), centres, scale, offsets)
+            z = z - centre
+            z *= factor
+            below = z.view(np.int64) >> 63
+            np.abs(z, out=z)
+            z += 1.0
+            cells = np.minimum(z, most, out=z).view(np.int64) >> 52
             cells -= 1023  # the exponent: 0 next to the centre
-            np.minimum(cells, side - 1, out=cells)
-            cells ^= np.right_shift(bits, 63)  # below the centre k becomes -1 - k
-            cells += offsets
+            cells ^= below  # k becomes -1 - k
+            cells += offset
             counts += np.bincount(cells.ravel(), minlength=2 * side * d)
         return (counts.reshape(d, 2 * side).astype(float),)
 

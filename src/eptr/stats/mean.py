@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from ..docstrings import described
 from ..privacy.spending import Portion, Spending
 from ..rows.engine import Engine, Rows
+from ..rows.namespace import like, namespace
 from ..rows.task import Task
 from .clip import clip_columns
 from .estimate import Estimate
-from .moments import Weights, moments
+from .moments import Moments, Weights, members, moments, within
+from .persons import before, variances
 from .question import Question, Shared, column_bounds, column_names, is_column, level_codes
 
-__all__ = ["Asked", "ask_columns", "mean", "mean_weights", "means", "pooled"]
+__all__ = ["Asked", "Means", "ask_columns", "mean", "mean_errors", "mean_weights", "means", "pooled"]
 
 Array = NDArray[np.float64]
 
@@ -40,14 +42,14 @@ def mean(
     Parameters
     ----------
     bounds : (low, high), one pair per column, or {name: (low, high)}, which chooses columns
-        From what is known before seeing the data; values beyond are moved to them. Wide bounds do no harm: a seventh of the
+        From what is known before seeing the data; values beyond are moved to them. Wide bounds do no harm: a quarter of the
         budget finds where the rows are.
     by : column of labels or its name, optional
         Means by group, all in one release; the sizes of groups are private.
     levels : list
         The groups; required with ``by``, because levels that are found in the data would tell which ones occur.
     level : float
-        Of the intervals. They assume that tails fade: a few rows far beyond all others cannot be seen by anybody.
+        Of the intervals. They allow for tails that go on as they are seen to; a few rows far beyond all others cannot be seen.
 
     Examples
     --------
@@ -68,25 +70,55 @@ def mean(
         **shared,
     )
     asked = ask_columns(question, x, bounds, by, levels)
-    value, sampling, privacy, noise = means(
-        asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted
-    )
-    reach = question.normal_quantile * np.hypot(sampling, privacy)
-    low, high = (np.clip(value + sign * reach, *asked.bounds.T) for sign in (-1.0, 1.0))
-    return asked.answer(value, sampling, privacy, noise, low=low, high=high)
+    found = means(asked.rows, asked.bounds, asked.spending, asked.groups, counted=asked.counted)
+    low, high = (np.clip(end, *asked.bounds.T) for end in found.interval(question))
+    return asked.answer(found.value, found.sampling, found.privacy, found.noise, low=low, high=high)
 
 
-def means(
-    rows: Rows, bounds: Array, spending: Portion, groups: int = 1, *, counted: bool
-) -> tuple[Array, Array, Array, float]:
-    """Values by group and column, their errors from sampling and from privacy, and the noise of the last release."""
-    weights = mean_weights(spending.unit.relation, counted=counted)
-    clip = clip_columns(rows, bounds, spending, weights)
-    found = moments(rows, groups, clip.centre, clip.scale, bounds, weights, spending, clip.share)
-    value = clip.centre + clip.scale * found.powers[1] + clip.beyond / rows.n
-    sampling = clip.scale * np.sqrt(pooled(found.powers[2] - found.powers[1] ** 2, found.noise[2]) / found.counts)
-    privacy = np.hypot(clip.scale * found.noise[1], clip.unseen / rows.n)
-    return np.clip(value, *bounds.T), sampling, privacy, float(np.max(clip.scale * found.noise[1]))
+@dataclass(frozen=True, slots=True)
+class Means:
+    """By group and column: values, errors from sampling and from noise with what was guessed, what may be missing at most."""
+
+    value: Array
+    sampling: Array
+    seen: Array
+    below: Array
+    above: Array
+    noise: float  # of the last release
+
+    def interval(self, question: Question) -> tuple[Array, Array]:
+        return question.interval(self.value, np.hypot(self.sampling, self.seen), self.below, self.above)
+
+    @property
+    def privacy(self) -> Array:
+        """What may be missing at most counts as two standard errors."""
+        return np.asarray(np.hypot(self.seen, 0.5 * np.maximum(self.below, self.above)))
+
+
+def means(rows: Rows, bounds: Array, spending: Portion, groups: int = 1, *, counted: bool) -> Means:
+    """Looks, a clip, then counts, sums and squares. proof: mean"""
+    weights, part = mean_weights(spending.unit.relation, counted=counted), before(rows, spending)
+    clip = clip_columns(rows, bounds, part, weights)
+    found = moments(rows, groups, clip.centre, clip.scale, bounds, weights, part, clip.share)
+    value = np.clip(clip.centre + clip.scale * found.powers[1] + clip.beyond / rows.n, *bounds.T)
+    sampling = clip.scale * mean_errors(rows, found, bounds, clip.centre, clip.scale, spending)
+    noise = clip.scale * found.noise[1]
+    below, above = (np.where(found.few, np.diff(bounds)[:, 0], more / rows.n) for more in (clip.below, clip.above))
+    return Means(value, sampling, np.hypot(noise, clip.unseen / rows.n), below, above, float(np.max(noise)))
+
+
+def mean_errors(rows: Rows, found: Moments, bounds: Array, centre: Array, scale: Array, spending: Portion) -> Array:
+    """Of sampling, in units of the scale; measured over persons where they are known. proof: mean"""
+    alone = pooled(found.powers[2] - found.powers[1] ** 2, found.noise[2])
+    mean, (groups, columns) = np.clip(found.powers[1], -1.0, 1.0), alone.shape
+
+    def around(x: Any, y: Any, keep: Any) -> Any:
+        u = within(x, keep, bounds, centre, scale)
+        xp, member = namespace(u), members(u, y, keep, groups)
+        return xp.reshape(member.T[:, :, None] * (u[:, None, :] - like(mean, u)), (-1, groups * columns))
+
+    radius = 1.0 + float(np.max(np.linalg.norm(mean, axis=1)))
+    return np.asarray(np.sqrt(variances(rows, alone * found.counts, around, radius, spending)) / found.counts)
 
 
 def mean_weights(relation: str, *, counted: bool) -> Weights:

@@ -13,9 +13,9 @@ from ..privacy.contribution import Shape
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.exact import project, shrink_factors, sum_grid
-from ..rows.namespace import like, namespace, whole
+from ..rows.namespace import like, namespace, whole, widened
 
-__all__ = ["Moments", "Weights", "moments"]
+__all__ = ["Moments", "Weights", "members", "moments", "within"]
 
 Array = NDArray[np.float64]
 
@@ -58,6 +58,7 @@ class Moments:
     counts: Array  # (groups, 1)
     powers: dict[int, Array]  # (groups, columns) each
     noise: dict[int, Array]  # standard deviations, the uncertain count included
+    few: NDArray[np.bool_]  # (groups, 1): whether noise hides that there are any rows, so that nothing is known
 
 
 def moments(
@@ -75,16 +76,11 @@ def moments(
     chosen = weights.powers()
 
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
-        xp, (low, high, middle, factor) = namespace(x), (like(v, x) for v in (*bounds.T, centre, 1.0 / scale))
-        u = xp.minimum(xp.maximum(x, low), high)
-        u -= middle
-        u *= factor
-        if keep is not None:
-            u = xp.where(keep[:, None], u, xp.zeros_like(u))
+        xp, u = namespace(x), within(x, keep, bounds, centre, scale)
         units = {1: project(u, shrink_factors(u, 1.0), grid)}
         for power in range(2, max(chosen) + 1):
             units[power] = whole(units[power - 1] * units[1] * grid)
-        member = _members(u, y, keep, groups)
+        member = members(u, y, keep, groups)
         sums = [member @ units[power] * grid for power in chosen]
         return (*sums, xp.sum(member, axis=1)[:, None]) if weights.count else tuple(sums)
 
@@ -94,16 +90,28 @@ def moments(
     contribution = weights.contribution(d, rows.n)
     released = spending.noisy(np.concatenate(parts, axis=1), contribution, share)
     sd = spending.scale(contribution, share)
-    counts = np.full((groups, 1), float(rows.n))
-    if weights.count:  # fewer rows than the noise of their number: no mean is known, and its noise says so
-        counts = np.maximum(released[:, -1:] / weights.count, max(2.0 * sd / weights.count, 1.0))
+    counts, least = np.full((groups, 1), float(rows.n)), 1.0
+    if weights.count:
+        counts, least = released[:, -1:] / weights.count, max(2.0 * sd / weights.count, 1.0)
+    few, counts = counts < least, np.maximum(counts, least)
     means = {p: released[:, k * d : (k + 1) * d] / w / counts for k, (p, w) in enumerate(chosen.items())}
     blur = sd / weights.count if weights.count else 0.0
     noise = {p: np.hypot(sd / w, blur * np.clip(means[p], -1.0, 1.0)) / counts for p, w in chosen.items()}
-    return Moments(counts, means, noise)
+    return Moments(counts, means, noise, few)
 
 
-def _members(u: Any, y: Any, keep: Any, groups: int) -> Any:
+def within(x: Any, keep: Any, bounds: Array, centre: Array, scale: Array) -> Any:
+    """u = (x - centre)/scale, x within the bounds, and 0 for a row that is dropped."""
+    xp, (low, high, middle, factor) = namespace(x), (like(v, x) for v in (*bounds.T, centre, 1.0 / scale))
+    wide, low, high, middle, factor = widened(x, low, high, middle, factor)
+    u = xp.minimum(xp.maximum(wide, low), high)
+    u -= middle
+    u *= factor
+    u = xp.reshape(u, x.shape)
+    return u if keep is None else xp.where(keep[:, None], u, xp.zeros_like(u))
+
+
+def members(u: Any, y: Any, keep: Any, groups: int) -> Any:
     """One row of 0 and 1 per group."""
     xp = namespace(u)
     flags = [xp.astype(y == k, xp.float64) for k in range(groups)] if groups > 1 else [xp.ones_like(u[:, 0])]

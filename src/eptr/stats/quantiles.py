@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
 from typing import Any, Unpack
@@ -19,13 +19,15 @@ from ..privacy.cell_line import CellLine
 from ..privacy.claim import Cost
 from ..privacy.joint_exponential import rank_sensitivity
 from ..rows.engine import Engine
+from ..rows.namespace import to_numpy
 from ..rows.task import Task
 from .estimate import Estimate
+from .persons import variances
 from .question import Question, Shared, column_bounds, column_names, is_column
 from .rank_interval import RankError, interval_ranks
 from .value_grid import ValueGrid
 
-__all__ = ["median", "quantiles"]
+__all__ = ["median", "over_persons", "quantiles"]
 
 Array = NDArray[np.float64]
 # Of epsilon, so that what columns get adds up to no more.
@@ -119,7 +121,8 @@ def _answer(
     each, total = epsilon / len(grids) * _KEPT_BACK, None if question.drop else rows.n
     widest = rank_sensitivity([Fraction(0)], spending.unit, public_total=total is not None)
     scale = float(2 * widest) / each  # of the steps of rank errors: rows that share a place are not told apart anyway
-    plan = Plan.of(levels, rows.n if kept is None else max(1, min(rows.n, round(kept))), scale, level)
+    count = rows.n if kept is None else max(1, min(rows.n, round(kept)))
+    plan = Plan.of(levels, count, scale, level, spending.unit.rows)
     found = []
     for grid, counts in zip(grids, _counts(rows, grids), strict=True):
         line = CellLine(counts, grid.lengths, max(1, int(scale / _FINENESS)))  # proof: quantiles
@@ -148,20 +151,49 @@ class Plan:
     privacy: Array
 
     @classmethod
-    def of(cls, levels: list[Fraction], n: int, scale: float, level: float | None) -> Plan:
-        """``scale``: of the steps of rank errors. Without ``level`` the ends of intervals are the quantiles themselves."""
+    def of(cls, levels: list[Fraction], n: int, scale: float, level: float | None, alike: float = 1.0) -> Plan:
+        """``scale``: of the steps of rank errors. Without ``level`` the ends of intervals are the quantiles themselves.
+
+        ``alike``: so many rows of a person are as good as one, at worst (persons.md, bound).
+        """
         different, ends = sorted(set(levels)), {}
         steps = (1 if level is None else 3) * len(different) + 1
         for j, q in enumerate(different):
             if level is not None:
-                ranks = interval_ranks(3 * j + 2, steps, scale, n, float(q), level)
+                ranks = interval_ranks(3 * j + 2, steps, scale, n, float(q), level, alike)
                 ends[q] = tuple(Fraction(rank, n) for rank in ranks)
         asked = sorted({*different, *(end for pair in ends.values() for end in pair if 0 < end < 1)})
         place = {Fraction(0): 0, Fraction(1): len(asked) + 1} | {q: k for k, q in enumerate(asked, start=1)}
         low, high = ([place[ends.get(q, (q, q))[side]] for q in levels] for side in (0, 1))
-        sampling = np.sqrt([n * float(q * (1 - q)) for q in levels])
+        sampling = np.sqrt([alike * n * float(q * (1 - q)) for q in levels])
         privacy = np.array([RankError.of(place[q], steps, scale).sd for q in levels])
         return cls(asked, [place[q] for q in levels], low, high, sampling, privacy)
+
+
+def over_persons(found: Estimate, q: list[float], rows: Engine, count: float, **settings: Any) -> Estimate:
+    """The same quantiles, with intervals as narrow as what persons' rows have in common allows. proof: persons
+
+    Ranks were asked for as if it were all; how rows fall below and above the quantiles that were found says how much it is.
+    """
+    question = Question(what="dependence", level=found.level, home=__name__, **settings)
+    rows, spending = question.open(rows)
+    value, levels = np.asarray(found.value), np.broadcast_to(q, np.shape(found.value))
+
+    def around(x: Any, y: Any, keep: Any) -> Any:
+        below = np.where(keep[:, None, None], (to_numpy(x)[:, :, None] <= value) - levels, 0.0)
+        return below.reshape(len(below), -1)
+
+    alone, radius = (
+        np.maximum(count * levels * (1.0 - levels), 1e-300),
+        float(np.linalg.norm(np.maximum(levels, 1.0 - levels))),
+    )
+    varying = variances(rows, alone, around, radius, spending, 1.0)
+    spending.close(varying, math.nan, "dependence")
+    sampling = found.se_sampling * np.sqrt(varying / (spending.unit.rows * alone))
+    before, after = (np.hypot(error, found.se_privacy) for error in (found.se_sampling, sampling))
+    ratio = np.where(before > 0.0, after / np.where(before > 0.0, before, 1.0), 1.0)
+    low, high = (value + ratio * (np.asarray(end) - value) for end in (found.low, found.high))
+    return replace(found, low=low, high=high, se_sampling=sampling)
 
 
 def _levels(q: Any) -> list[Fraction]:

@@ -123,17 +123,19 @@ class Question:
         high: Any = None,
     ) -> Estimate:
         """Closes the budget. Without ``low`` and ``high``: value -+ z sqrt(se_sampling^2 + se_privacy^2)."""
-        reach = self.normal_quantile * np.hypot(se_sampling, se_privacy)
-        low, high = (
-            np.asarray(value) - reach if low is None else low,
-            np.asarray(value) + reach if high is None else high,
-        )
+        if low is None:
+            low, high = self.interval(np.asarray(value), np.hypot(se_sampling, se_privacy))
         settings = dict(self.declared) | {"invalid": self.invalid}
         release = spending.close(
             value, noise_scale, self.what, Record.of(self.what, "", self.home, settings, bought={})
         )
         labels = tuple(tuple(axis) for axis in names)
         return Estimate(value, low, high, self.level, se_sampling, se_privacy, labels, release)
+
+    def interval(self, value: Any, se: Any, below: Any = 0.0, above: Any = 0.0) -> tuple[Any, Any]:
+        """z standard errors to each side, together with what may be missing there at most."""
+        reach = self.normal_quantile * se
+        return value - np.hypot(reach, below), value + np.hypot(reach, above)
 
     @property
     def normal_quantile(self) -> float:

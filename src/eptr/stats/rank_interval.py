@@ -51,18 +51,24 @@ class RankError:
     def sd(self) -> float:
         return math.sqrt(float(self.chance @ self.off**2))
 
-    def below(self, rank: int, n: int, q: float) -> float:
-        """P(the quantile of the population is below a place with ``rank`` and this error), its own rank being binomial."""
-        ranks = rank + self.off
+    def below(self, rank: int, n: int, q: float, alike: float = 1.0) -> float:
+        """P(the quantile of the population is below a place with ``rank`` and this error), its own rank being binomial.
+
+        Where ``alike`` rows say the same the sample is as good as one that is so much smaller.
+        """
+        smaller = max(1, round(n / alike))
+        ranks, n = (rank + self.off) * (smaller / n), smaller
         if n * q * (1.0 - q) > 1000.0:  # nobody can tell it from a normal one, which is faster
             return float(self.chance @ ndtr((ranks - n * q) / math.sqrt(n * q * (1.0 - q))))
         return float(self.chance @ (binom.cdf(ranks - 1.0, n, q) + binom.cdf(ranks, n, q))) / 2.0
 
 
-def interval_ranks(step: int, steps: int, scale: float, n: int, q: float, level: float) -> tuple[int, int]:
+def interval_ranks(
+    step: int, steps: int, scale: float, n: int, q: float, level: float, alike: float = 1.0
+) -> tuple[int, int]:
     """The ranks to ask for, before and after ``step``, so that their places hold the q-quantile of the population."""
     tail = 0.5 * (1.0 - level)
     low, high = (RankError.of(k, steps, scale) for k in (step - 1, step + 1))
-    first = bisect_left(range(n + 1), tail, key=lambda rank: low.below(rank, n, q))
-    last = bisect_left(range(n + 1), 1.0 - tail, key=lambda rank: high.below(rank, n, q))
+    first = bisect_left(range(n + 1), tail, key=lambda rank: low.below(rank, n, q, alike))
+    last = bisect_left(range(n + 1), 1.0 - tail, key=lambda rank: high.below(rank, n, q, alike))
     return max(0, first - 1), min(n, last)

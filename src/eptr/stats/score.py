@@ -17,8 +17,9 @@ from ..rows.engine import Rows
 from ..rows.task import Task
 from .curve import calibration, roc_auc
 from .estimate import Estimate
-from .mean import mean_weights, means, pooled
+from .mean import Means, mean_errors, mean_weights, means
 from .moments import moments
+from .persons import before
 from .question import Question, Shared, column_bounds
 from .scored import Losses, Scored, Told
 
@@ -27,8 +28,8 @@ __all__ = ["SCORES", "score"]
 Array = NDArray[np.float64]
 # Probabilities are kept within this, so that one row that was thought impossible cannot cost more than log 100.
 SURE = (0.01, 0.99)
-# R^2: share of mu^2 for the middle of y, which need not be exact.
-MIDDLE = 0.1
+# R^2: shares of mu^2 for the middle of y, for B and for A, which need not be exact, and for the ratio.
+R_SQUARED = (0.15, 0.2, 0.2, 0.45)
 _DRAWS = 2000
 
 
@@ -98,20 +99,17 @@ def _range(y_range: Any, scoring: str) -> tuple[float, float]:
 def _mean_loss(asked: Scored, loss: Callable[[Array, Array], Array], most: float, *, wide: bool) -> Estimate:
     """Minus the mean of losses in [0, most]; ``wide``: where most of them lie is found first. proof: losses"""
     ask = means if wide else _direct
-    value, sampling, privacy, noise = ask(
-        Losses(asked.rows, loss), np.array([[0.0, most]]), asked.spending, counted=asked.question.drop
-    )
-    return asked.single(-value, sampling, privacy, noise)
+    found = ask(Losses(asked.rows, loss), np.array([[0.0, most]]), asked.spending, counted=asked.question.drop)
+    return asked.mean(0.0, found, most)
 
 
-def _direct(rows: Rows, bounds: Array, spending: Portion, *, counted: bool) -> tuple[Array, Array, Array, float]:
+def _direct(rows: Rows, bounds: Array, spending: Portion, *, counted: bool) -> Means:
     """Where the whole range is as good as any part of it: no look, no clip."""
     middle, half = bounds.mean(axis=1), 0.5 * (bounds[:, 1] - bounds[:, 0])
     weights = mean_weights(spending.unit.relation, counted=counted)
-    found = moments(rows, 1, middle, half, bounds, weights, spending, 1.0)
-    spread = pooled(found.powers[2] - found.powers[1] ** 2, found.noise[2])
-    noise = half * found.noise[1]
-    return middle + half * found.powers[1], half * np.sqrt(spread / found.counts), noise, float(noise[0, 0])
+    found = moments(rows, 1, middle, half, bounds, weights, before(rows, spending), 1.0)
+    sampling, noise = half * mean_errors(rows, found, bounds, middle, half, spending), half * found.noise[1]
+    return Means(middle + half * found.powers[1], sampling, noise, np.zeros(1), np.zeros(1), float(noise[0, 0]))
 
 
 def _squared_error(asked: Scored) -> Estimate:
@@ -125,8 +123,8 @@ def _accuracy(asked: Scored) -> Estimate:
     def wrong(x: Array, y: Array) -> Array:
         return np.asarray(told.said(x, "predict") != classes[np.maximum(y, 0)], dtype=float)
 
-    answer = _direct(Losses(asked.rows, wrong), np.array([[0.0, 1.0]]), asked.spending, counted=asked.question.drop)
-    return asked.single(1.0 - answer[0], *answer[1:])
+    found = _direct(Losses(asked.rows, wrong), np.array([[0.0, 1.0]]), asked.spending, counted=asked.question.drop)
+    return asked.mean(1.0, found, 1.0)
 
 
 def _log_loss(asked: Scored) -> Estimate:
@@ -152,32 +150,52 @@ def _brier(asked: Scored) -> Estimate:
 
 
 def _r_squared(asked: Scored) -> Estimate:
-    """1 - A/B: a rough middle m of y, then the means A of (y - f)^2 and B of (y - m)^2. proof: ratio"""
-    told, (low, high), spending = asked.told, asked.told.y_range, asked.spending
+    """1 - A/B of the means A of a = (y - f)^2 and B of b = (y - m)^2, m a rough middle of y. proof: ratio
 
-    def mean(loss: Callable[[Array, Array], Array], ends: tuple[float, float], share: float) -> list[float]:
-        found = means(Losses(asked.rows, loss), np.array([ends]), spending.within(share), counted=asked.question.drop)
-        return [float(np.ravel(v)[0]) for v in found]
+    With a rough ratio r, A/B = r + W/B, W the mean of a - r b: near 0, so that its error is nearly that of the ratio times B.
+    """
+    told, (low, high), shares = asked.told, asked.told.y_range, iter(R_SQUARED)
+    z, most = asked.question.normal_quantile, (high - low) ** 2
 
-    most, share = (high - low) ** 2, 0.5 - 0.5 * MIDDLE
-    middle, _, blur, _ = mean(lambda x, y: np.clip(y, low, high), (low, high), MIDDLE)
-    error = mean(lambda x, y: told.error(x, y) ** 2, (0.0, most), share)
-    total = mean(lambda x, y: (np.clip(y, low, high) - middle) ** 2, (0.0, most), share)
-    total[0] = max(total[0] - blur**2, 0.0)  # m is not the mean of these rows, so B is too large by that
-    # A normal draw may fall below 0, which no mean of squares does; there R^2 may be anything.
-    draws = np.random.default_rng(0).standard_normal((2, _DRAWS))
-    above, below = (
-        np.maximum(v + math.hypot(s, p) * d, 0.0) for (v, s, p, _), d in zip((error, total), draws, strict=True)
-    )
+    def mean(loss: Callable[[Array, Array], Array], *ends: float) -> Means:
+        portion = asked.spending.within(next(shares))
+        return means(Losses(asked.rows, loss), np.array([ends]), portion, counted=asked.question.drop)
+
+    middle = mean(lambda x, y: np.clip(y, low, high), low, high)
+    m, blur = middle.value.item(), middle.seen.item()
+
+    def total(y: Array) -> Array:
+        return np.asarray((np.clip(y, low, high) - m) ** 2)
+
+    below = mean(lambda x, y: total(y), 0.0, most)
+    error = mean(lambda x, y: told.error(x, y) ** 2, 0.0, most)
+    least = math.hypot(below.sampling.item(), below.privacy.item())
+    ratio = error.value.item() / max(below.value.item(), least)
+    above = mean(lambda x, y: told.error(x, y) ** 2 - ratio * total(y), -ratio * most, most)
+
+    def drawn(found: Means, normal: Array) -> Array:
+        """Where the truth may be, as far as intervals go to each side."""
+        down, up = (abs(end - found.value).item() / z for end in found.interval(asked.question))
+        return np.asarray(found.value.item() + np.where(normal > 0.0, up, down) * normal)
+
+    # m is not the mean of these rows, so b is too large by the square of its error. A normal draw may fall below 0, which no mean
+    # of squares does; there R^2 may be anything up to 1.
+    normal = np.random.default_rng(0).standard_normal((3, _DRAWS))
+    off = (blur * normal[2]) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.nan_to_num(1.0 - above / below, nan=1.0, neginf=-math.inf)  # no floor, no number in its place
-        answer = float(np.nan_to_num(1.0 - np.float64(error[0]) / total[0], nan=0.0, neginf=0.0))
+        quotients = (drawn(above, normal[0]) + ratio * off) / np.maximum(drawn(below, normal[1]) - off, 0.0)
+        found = np.nan_to_num(np.minimum(1.0 - ratio - quotients, 1.0), nan=1.0, neginf=-math.inf)
+    unit = max(below.value.item() - blur**2, least)
+    second = (above.value.item() + ratio * blur**2) / unit
+    answer = min(1.0 - ratio - second, 1.0)
     tail = 0.5 - 0.5 * asked.question.level
-    ends = np.quantile(found, [tail, 1.0 - tail], method="nearest")
-    unit = max(total[0], 1e-300)
-    sampling, privacy = (math.hypot(error[k], (1.0 - answer) * total[k]) / unit for k in (1, 2))
+    ends = np.quantile(found, [tail, 1.0 - tail], method="nearest").tolist()
+    sampling, privacy = (
+        math.hypot(one.item(), second * two.item()) / unit
+        for one, two in ((above.sampling, below.sampling), (above.privacy, below.privacy))
+    )
     return asked.single(
-        answer, sampling, privacy, error[3] / unit, low=min(float(ends[0]), answer), high=max(float(ends[1]), answer)
+        answer, sampling, privacy, above.noise / unit, low=min(ends[0], answer), high=max(ends[1], answer)
     )
 
 

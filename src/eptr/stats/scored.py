@@ -13,6 +13,7 @@ from ..privacy.spending import Spending
 from ..rows.engine import Engine, RowFunction
 from ..rows.namespace import on_host
 from .estimate import Estimate
+from .mean import Means
 from .question import Question
 
 __all__ = ["Losses", "Scored", "Told"]
@@ -79,6 +80,12 @@ class Scored:
         value, sampling, privacy = (float(np.ravel(v)[0]) for v in (value, sampling, privacy))
         return self.question.answer(self.spending, value, sampling, privacy, (), noise_scale=noise, **ends)
 
+    def mean(self, top: float, loss: Means, most: float) -> Estimate:
+        """``top`` minus a mean of losses between 0 and ``most``, and so are its interval's ends."""
+        least, largest = loss.interval(self.question)
+        low, value, high = (top - float(np.clip(v, 0.0, most).item()) for v in (largest, loss.value, least))
+        return self.single(value, loss.sampling, loss.privacy, loss.noise, low=low, high=high)
+
 
 class Losses:
     """Rows of which a statistic sees the loss alone: a function of one row and a public model. see score.md"""
@@ -86,7 +93,7 @@ class Losses:
     n_features = 1
 
     def __init__(self, rows: Engine, loss: Callable[[Array, Array], Array]) -> None:
-        self.rows, self.loss, self.n = rows, loss, rows.n
+        self.rows, self.loss, self.n, self.each = rows, loss, rows.n, rows.each
 
     def check(self) -> None:
         self.rows.check()

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..docstrings import described
+from ..rows.namespace import like, namespace
 from .clip import clip_columns
 from .estimate import Estimate
 from .mean import Asked, ask_columns, pooled
-from .moments import Weights, moments
+from .moments import Weights, members, moments, within
+from .persons import before, variances
 from .question import Question, Shared
 
 __all__ = ["largest_variances", "std", "variance"]
@@ -86,19 +88,30 @@ def largest_variances(bounds: Array) -> Array:
 def _variances(asked: Asked) -> tuple[Array, Array, Array, Array, Array, float]:
     """Values by group and column, their errors from sampling and from privacy, intervals, and the noise of a sum of squares."""
     rows, bounds, spending, counted = asked.rows, asked.bounds, asked.spending, asked.counted
-    weights = _COUNTED if counted else _ALL_COUNT
-    clip = clip_columns(rows, bounds, spending, weights, power=2)
-    found = moments(rows, asked.groups, clip.centre, clip.scale, bounds, weights, spending, clip.share)
+    weights, part = _COUNTED if counted else _ALL_COUNT, before(rows, spending)
+    clip = clip_columns(rows, bounds, part, weights, power=2)
+    found = moments(rows, asked.groups, clip.centre, clip.scale, bounds, weights, part, clip.share)
     mean, square, third, fourth = (found.powers[p] for p in (1, 2, 3, 4))
     away = np.maximum(mean**2 - found.noise[1] ** 2, 0.0)  # a square of something noisy is too large by its variance
     unit = clip.scale**2
     value = (unit * (square - away) + clip.beyond / rows.n) * (found.counts / np.maximum(found.counts - 1.0, 1.0))
     fourth = fourth - 4.0 * mean * third + 6.0 * mean**2 * square - 3.0 * mean**4  # around the mean
-    sampling = unit * np.sqrt(pooled(fourth - (square - away) ** 2, found.noise[4]) / found.counts)
+    alone = pooled(fourth - (square - away) ** 2, found.noise[4])
+    middle, level = np.clip(mean, -1.0, 1.0), np.clip(square - away, 0.0, 1.0)
+
+    def around(x: Any, y: Any, keep: Any) -> Any:
+        u = within(x, keep, bounds, clip.centre, clip.scale)
+        xp, member = namespace(u), members(u, y, keep, len(alone))
+        squares = (xp.clip(u, -1.0, 1.0)[:, None, :] - like(middle, u)) ** 2 - like(level, u)
+        return xp.reshape(member.T[:, :, None] * squares, (-1, alone.size))
+
+    radius = float(np.max(np.linalg.norm((1.0 + abs(middle)) ** 2, axis=1)))
+    sampling = unit * np.sqrt(variances(rows, alone * found.counts, around, radius, spending)) / found.counts
     noise = np.hypot(found.noise[2], 2.0 * np.sqrt(away) * found.noise[1])
-    privacy, above = np.hypot(unit * noise, clip.unseen / rows.n), clip.above / rows.n
-    reach, most = asked.question.normal_quantile * np.hypot(sampling, privacy), largest_variances(bounds)
+    privacy, most = np.hypot(unit * noise, clip.unseen / rows.n), largest_variances(bounds)
+    below, above = (np.where(found.few, most, more / rows.n) for more in (clip.below, clip.above))
     value = np.clip(value, 0.0, most)
-    low, high = np.maximum(value - reach, 0.0), np.minimum(value + np.hypot(reach, above), most)
+    low, high = asked.question.interval(value, np.hypot(sampling, privacy), below, above)
+    low, high = np.maximum(low, 0.0), np.minimum(high, most)
     privacy = np.hypot(privacy, 0.5 * above)  # what may be there at most counts as two standard errors
     return value, sampling, privacy, low, high, float(np.max(unit * found.noise[2]))

@@ -72,9 +72,9 @@ def table(
             "columns hold a label that is not in levels, or none; declare it there, clean it, or pass invalid='drop' to give "
             "such rows no weight."
         ) from None
-    declared = found.reshape(shape)[np.ix_(*(order for _, order in listed.values()))]
+    order = np.arange(cells).reshape(shape)[np.ix_(*(order for _, order in listed.values()))].ravel()
     names = [[str(value) for value in axis] for axis, _ in listed.values()]
-    return tally(declared, rows.n, names, spending, question)
+    return tally(rows, found, lambda x, y: y, order, names, spending, question)
 
 
 def _axes(columns: tuple[Any, ...], levels: Any) -> tuple[Any, dict[str, Any]]:

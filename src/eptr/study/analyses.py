@@ -13,12 +13,14 @@ from ..codebook import Category
 from ..estimators.ranges import buy_ranges
 from ..rows.engine import Engine
 from ..stats.estimate import Estimate
+from ..stats.persons import SHARE
+from ..stats.quantiles import over_persons
 from ..stats.question import Question
 from .expression import Expression
 from .interval import Interval
 from .journal import Call
 from .layout import Frame, Labelled, Layout, Pieces
-from .result import Description, widened
+from .result import Description
 from .terms import Column, Levels, levels_of
 
 __all__ = ["QUARTILES", "Paid", "columns_of", "describe", "private_range", "quantiles", "table"]
@@ -56,7 +58,7 @@ class Paid:
 
     def rows(self, x: tuple[Column, ...], y: Expression | Labelled | None = None) -> Engine:
         data: Frame | Pieces = self.study.data
-        return data.rows(Layout(self.study.book, x, y, self.where, kept=self.study.person is not None))
+        return data.rows(Layout(self.study.book, x, y, self.where))
 
     def numbers(self, columns: list[str], y: Labelled | None = None) -> tuple[Engine, dict[str, tuple[float, float]]]:
         """Rows of columns or expressions, and their bounds."""
@@ -70,17 +72,24 @@ def columns_of(expressions: list[Expression]) -> tuple[Column, ...]:
 
 
 def quantiles(paid: Paid, columns: list[str], q: list[float], level: float | None) -> Estimate:
-    """Of columns; of rows that meet a condition, their number is released first."""
+    """Of columns; of rows that meet a condition, or of persons, how many count is released first."""
     rows, bounds = paid.numbers(columns)
     whole = all(name in paid.study.book and paid.study.book.usable(name).integer for name in columns)
     kept = None
-    if paid.where is not None:  # how many rows meet the condition is private, and intervals depend on it
+    if (
+        paid.where is not None or paid.study.person is not None
+    ):  # how many rows count is private, and intervals depend on it
         first = next(iter(bounds))
         counted = paid.numbers([first])[0]
         kept = float(stats.histogram(counted, {first: [-math.inf, math.inf]}, **paid.part(COUNT).sums()).value[0])
         paid = paid.part(1.0 - COUNT)
     step = 1.0 if whole else None
-    return stats.quantiles(rows, q, bounds, step=step, level=level, kept=kept, **paid.pure(len(columns)))
+    if rows.each == 1 or level is None:
+        return stats.quantiles(rows, q, bounds, step=step, level=level, kept=kept, **paid.pure(len(columns)))
+    found = stats.quantiles(
+        rows, q, bounds, step=step, level=level, kept=kept, **paid.part(1.0 - SHARE).pure(len(columns))
+    )
+    return over_persons(found, q, rows, kept or float(rows.n), **paid.part(SHARE).sums())
 
 
 def table(paid: Paid, axes: dict[str, Any], level: float) -> Estimate:
@@ -104,15 +113,15 @@ def describe(paid: Paid, names: list[str]) -> Description:
 
 
 def _described(paid: Paid, name: str) -> dict[str, Estimate]:
-    kind, widen = paid.study.book.usable(name), paid.study.unit.rows
+    kind = paid.study.book.usable(name)
     if isinstance(kind, Category) or kind.kind == "flag":
-        return {"count": widened(table(paid, {name: levels_of(name, paid.study.book)}, 0.95), widen)}
+        return {"count": table(paid, {name: levels_of(name, paid.study.book)}, 0.95)}
     rows, bounds = paid.part(MEAN).numbers([name])
     found = {"mean": stats.mean(rows, bounds, **paid.part(MEAN).sums())}
     found["sd"] = stats.std(rows, bounds, **paid.part(SPREAD).sums())
     found["quantile"] = quantiles(paid.part(QUANTILES), [name], list(QUARTILES), 0.95)
     found["share"] = _shares(paid.part(MISSING), name, *kind.range)
-    return {what: widened(estimate, widen) for what, estimate in found.items()}
+    return found
 
 
 def _shares(paid: Paid, name: str, low: float, high: float) -> Estimate:

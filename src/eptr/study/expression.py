@@ -29,7 +29,7 @@ from .interval import Interval
 __all__ = ["FUNCTIONS", "Expression", "parse", "short", "syntax", "unquote"]
 
 Array = NDArray[np.float64]
-MOST_TEXT = 2_000
+MOST_TEXT, MOST_DEPTH = 2_000, 100
 _CARET = re.compile(r"""("[^"]*"|'[^']*')|\^""")  # R's power, outside of levels
 # Texts as they are, names in backticks, and other names.
 _NAMES = re.compile(r"""'[^']*'|"[^"]*"|`([^`]*)`|([^\W\d]\w*)""")
@@ -95,11 +95,17 @@ def syntax(text: str) -> ast.expr:
     if len(text) > MOST_TEXT:
         raise InputError(f"a formula must not be longer than {MOST_TEXT} characters.")
     try:
-        return ast.parse(_CARET.sub(lambda found: found[1] or "**", text.strip()), mode="eval").body
+        tree = ast.parse(_CARET.sub(lambda found: found[1] or "**", text.strip()), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InputError(
             f"{short(text)} is not an expression; check parentheses and operators, and put odd names into `backticks`."
         ) from None
+    nodes: list[ast.AST] = [tree]
+    for _ in range(MOST_DEPTH):  # whoever walks the tree calls itself as often
+        nodes = [child for node in nodes for child in ast.iter_child_nodes(node)]
+    if nodes:
+        raise InputError(f"the formula is nested too deeply; {MOST_DEPTH} operators within each other are the most.")
+    return tree
 
 
 class _Reader:
@@ -109,10 +115,7 @@ class _Reader:
         self.book, self.aliases, self.columns = book, aliases, dict[str, None]()
 
     def expression(self, text: str, tree: ast.expr) -> Expression:
-        try:
-            range_, evaluate, truth = self._any(tree)
-        except RecursionError:
-            raise InputError("the formula is nested too deeply; write it with fewer parentheses.") from None
+        range_, evaluate, truth = self._any(tree)
         used = tuple(self.columns)
         if not used:
             raise InputError(f"{short(text)} holds no column.")
@@ -143,11 +146,13 @@ class _Reader:
             operate = _OPERATORS[type(node.op)]
             (left, one), (right, two) = self._number(node.left), self._number(node.right)
             return operate(left, right), lambda read: operate(one(read), two(read))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in (*FUNCTIONS, "I"):
             if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
                 raise InputError(f"{node.func.id} takes one expression: {node.func.id}(column).")
-            mapped, ranged = FUNCTIONS[node.func.id]
             inner, evaluate = self._number(node.args[0])
+            if node.func.id == "I":
+                return inner, evaluate
+            mapped, ranged = FUNCTIONS[node.func.id]
             return ranged(inner), lambda read: mapped(evaluate(read))
         raise InputError(
             f"the formula may hold columns, numbers, + - * / ** ^, comparisons and {', '.join(FUNCTIONS)}, and no {_named(node)}."
@@ -155,7 +160,7 @@ class _Reader:
 
     def _power(self, node: ast.BinOp) -> tuple[Interval, Callable[[Any], Any]]:
         if not isinstance(node.right, ast.Constant):
-            raise InputError("a power must be a number, such as age ** 2.")
+            raise InputError("a power must be a number from 0 to 16, such as age ** 2; write 1/age for others.")
         power, (inner, evaluate) = _constant(node.right), self._number(node.left)
         if power == int(power):  # products, which round the same everywhere
             return inner**power, lambda read: _whole_power(evaluate(read), int(power))
@@ -219,6 +224,8 @@ class _Reader:
         """A day in quotation marks beside a column of dates, as its number."""
         if isinstance(node, ast.Constant) and isinstance(self.book.columns.get(self._called(other)), Date):
             day = day_of(node.value)
+            if isinstance(node.value, str) and not math.isfinite(day):
+                raise InputError(f"{self._called(other)!r} is a Date: compare it with a day, such as '2000-12-31'.")
             return ast.Constant(day) if math.isfinite(day) else node
         return node
 

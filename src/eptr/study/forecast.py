@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from ..errors import InputError, positive, probability
+from .expression import Expression
 from .interval import Interval
 from .journal import Journal
 from .models import Model
@@ -57,14 +58,12 @@ def forecast(
     journal: Journal,
     share: float,
     width: Any,
-    spread: float | None,
+    spread: Any,
     level: float,
     settings: dict[str, Any],
 ) -> Forecast:
-    """From fits to simulated rows in the declared ranges, with levels of equal sizes and errors of ``spread``."""
-    if spread is not None:  # simulated errors are an eighth of the range
-        middle, reach = 0.5 * sum(model.settings["y_range"]), 4.0 * positive("spread", spread)
-        model = replace(model, settings=model.settings | {"y_range": (middle - reach, middle + reach)})
+    """From fits to simulated rows in the declared ranges, with levels of equal sizes and the spreads that are expected."""
+    model = replace(model, settings=model.settings | _expected(model, spread))
     names = [column.name for column in model.x] + (["Intercept"] if model.settings["fit_intercept"] else [])
     shares = {j: 1.0 / _sizes(column) for j, column in enumerate(model.x) if _sizes(column) > 1}
     reach = 2.0 * float(norm.isf((1.0 - probability("level", level)) / 2.0))
@@ -75,12 +74,8 @@ def forecast(
         planned = model.make(epsilon=epsilon, delta=journal.total.delta, **settings)
         return np.asarray(wider * planned.plan(n, len(model.x), shares=shares).standard_errors)
 
-    more = settings["rows_per_person"] - 1  # rows of a person that may depend on another one: people.md, intervals
-    sampling = errors(_MOST) if more else np.zeros(len(names))
-
     def widths(epsilon: float) -> dict[str, float]:
-        found = reach * np.sqrt(errors(epsilon) ** 2 + more * sampling**2)
-        return dict(zip(names, found.tolist(), strict=True))
+        return dict(zip(names, (reach * errors(epsilon)).tolist(), strict=True))
 
     epsilon = journal.epsilon(share)
     found = Forecast(widths(epsilon), share, epsilon, level)
@@ -104,6 +99,32 @@ def forecast(
             low, high = (low, middle) if enough(math.exp(middle)) else (middle, high)
         buys = math.exp(high)
     return Forecast(found.widths, share, epsilon, level, True, buys)
+
+
+def _expected(model: Model, spread: Any) -> dict[str, Any]:
+    """Ranges of which simulated rows use as much as they are expected to: errors an eighth, numbers a sixth."""
+    assert isinstance(model.y, Expression)
+    places = {column.name: j for j, column in enumerate(model.x)}
+    told = {} if spread is None else dict(spread) if isinstance(spread, Mapping) else {model.y.text: spread}
+    if unknown := [name for name in told if name != model.y.text and _sizes_of(model, places.get(name)) != 1]:
+        raise InputError(
+            f"spread names {len(unknown)} terms that are no numbers of the formula; the outcome is {model.y.text!r}."
+        )
+    y_range, x_range = model.settings["y_range"], list(model.settings["x_range"])
+
+    def around(ends: Any, reach: float) -> tuple[float, float]:
+        return 0.5 * sum(ends) - reach, 0.5 * sum(ends) + reach
+
+    for name, wide in told.items():
+        if name == model.y.text:
+            y_range = around(y_range, 4.0 * positive("spread", wide))
+        else:
+            x_range[places[name]] = around(x_range[places[name]], 3.0 * positive("spread", wide))
+    return {"y_range": y_range, "x_range": x_range}
+
+
+def _sizes_of(model: Model, place: int | None) -> int:
+    return 0 if place is None else _sizes(model.x[place])
 
 
 def _against_reference(column: Column) -> float:

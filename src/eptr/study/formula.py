@@ -107,7 +107,7 @@ class _Right:
                     break
                 raise InputError(
                     "terms are joined by + - : * / ^ and parentheses; the formula holds something else after "
-                    f"{place} characters of its right side. Put comparisons into I(...), odd names into `backticks`."
+                    f"{place} characters of its right side: put comparisons into I(...), odd names into `backticks`."
                 )
             place = token.end()
             if token["name"] and text[place : place + 1] == "(":

@@ -194,8 +194,8 @@ class Journal:
         results = [entry for entry in runs.values() if entry is not None]
         if runs and not results:
             raise BudgetError(
-                "this analysis was charged and its result was lost: spent, not delivered. The same noise is never drawn again; "
-                "pass again=True to draw anew and pay again."
+                "this analysis was spent, not delivered: another process is still at work on it, or its result was lost, and "
+                "the same noise is never drawn again; ask later, or pass again=True to draw anew and pay again."
             )
         return results[-1].content["result"] if results else None
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from ..codebook import Category, Codebook, Flag, Number
 from ..errors import InputError
 from ..rows.arrow import open_arrow
 from ..rows.dask import DaskTable
+from ..rows.database import database_columns, is_database, table_name
 from ..rows.engine import Engine
 from ..rows.ingest import column_values
 from ..rows.labels import sorted_labels
@@ -25,10 +27,11 @@ from ..rows.text_file import is_csv, read_csv
 from .expression import Expression
 from .terms import Column, Levels
 
-__all__ = ["KEPT", "Frame", "Labelled", "Layout", "Pieces", "open_data"]
+__all__ = ["KEPT", "Frame", "Labelled", "Layout", "Persons", "Pieces", "open_data"]
 
 Array = NDArray[np.float64]
-KEPT = "(kept)"  # which rows of a person count; a column that `people.py` adds
+PERSONS = 4000  # in a batch
+KEPT = "(kept)"  # the places of a person's rows that count, from 1 on; a column that `people.py` adds
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,40 @@ class Labelled:
         return np.where(known, cells, -1)
 
 
+class Persons(NamedTuple):
+    """Rows in the order of persons, and their places: from 1 to ``each`` for those that count, 0 for the others."""
+
+    order: NDArray[np.int64]
+    places: NDArray[np.int64]
+    each: int
+
+
+class PersonRows(MemoryRows):
+    """Rows that count, person by person; groups are filled up block by block."""
+
+    padded = True
+
+    def __init__(self, x: Array, y: NDArray[Any] | None, persons: Persons, classes: NDArray[Any] | None) -> None:
+        order, places, self.each = persons
+        kept, self.places = order[places > 0], places[places > 0]
+        super().__init__(x[kept], None if y is None else y[kept], classes, drop_invalid=True)
+
+    def _blocks(self) -> Iterator[list[tuple[Any, Any]]]:
+        begins, most = np.flatnonzero(self.places == 1), max(1, self._block // self.each)
+        for part in np.split(np.arange(len(self.places)), begins[most::most]):
+            yield [_grouped(self.x[part], self.y[part], self.places[part], self.each)]
+
+
+def _grouped(x: Array, y: NDArray[Any], places: NDArray[np.int64], each: int) -> tuple[Array, NDArray[Any]]:
+    """Rows of persons, filled up to ``each`` with rows that do not count; one such group if there is none. proof: groups"""
+    begins = np.cumsum(places == 1)
+    slots = (begins - 1) * each + places - 1
+    length = each * max(1, int(begins[-1]) if len(begins) else 0)
+    wide, targets = np.full((length, x.shape[1]), np.nan), np.full(length, -1, dtype=y.dtype)
+    wide[slots], targets[slots] = x, y
+    return wide, targets
+
+
 def _sorted_places(names: Any) -> NDArray[np.int64]:
     order = sorted_labels(names).tolist()
     return np.array([order.index(name) for name in names])
@@ -79,13 +116,13 @@ class Layout:
     x: tuple[Column, ...]
     y: Expression | Labelled | None = None
     where: Expression | None = None
-    kept: bool = False
+    each: int = 0  # rows of a person, where persons are known
 
     @property
     def columns(self) -> list[str]:
         parts = [f for column in self.x for f, _ in column.parts]
         used = [name for part in (*parts, self.y, self.where) if part is not None for name in part.columns]
-        return [*dict.fromkeys(used), *([KEPT] if self.kept else [])]
+        return list(dict.fromkeys(used))
 
     @property
     def names(self) -> list[str]:
@@ -111,22 +148,19 @@ class Layout:
             x[:, j] = column.values(read)
         if self.where is not None:
             x[self.where.values(read) != 1.0] = np.nan
-        if self.kept:
-            x[read[KEPT] != 1.0] = np.nan
         if self.y is None:
             return x, None
         return x, self.y.codes(read) if isinstance(self.y, Labelled) else self.y.values(read)
 
     def blocks(self, batch: Any) -> Iterator[tuple[Array, NDArray[Any]]]:
         """As a pass over a table wants them."""
-        for part in cache_blocks(batch.num_rows, self.n_features):
+        for part in cache_blocks(batch.num_rows, self.n_features) if self.each == 0 else [slice(0, batch.num_rows)]:
             piece = batch.slice(part.start, part.stop - part.start)
             x, y = self.encode({name: self._column(piece, name) for name in self.columns}, piece.num_rows)
-            yield x, np.zeros(len(x)) if y is None else y
+            y = np.zeros(len(x)) if y is None else y
+            yield _grouped(x, y, number_column(piece, KEPT).astype(np.int64), self.each) if self.each else (x, y)
 
     def _column(self, batch: Any, name: str) -> Any:
-        if name == KEPT:
-            return number_column(batch, name)
         kind = self.book[name]
         if isinstance(kind, Number):
             return self.book.read(name, number_column(batch, name))
@@ -141,10 +175,10 @@ class Layout:
 class Frame:
     """Columns in memory; each is read once."""
 
-    def __init__(self, columns: Mapping[str, Any], where: str = "data") -> None:
-        self.source, self.where, self.columns = columns, where, list(columns)
-        lengths = {len(columns[name]) for name in self.columns}
-        if len(lengths) != 1 or not max(lengths):
+    def __init__(self, columns: Mapping[str, Any], where: str = "data", persons: Persons | None = None) -> None:
+        self.source, self.where, self.columns, self.persons = columns, where, list(columns), persons
+        lengths = {len(v) if hasattr(v, "__len__") else -1 for v in (columns[name] for name in self.columns)}
+        if len(lengths) != 1 or max(lengths) < 1:
             raise InputError("data must have columns of one length, with at least one row.")
         self.n = lengths.pop()
         self._read: dict[tuple[str, Any], Any] = {}
@@ -152,18 +186,20 @@ class Frame:
     def read(self, book: Codebook, names: Iterable[str]) -> dict[str, Any]:
         found = {}
         for name in names:
-            kind = None if name == KEPT else book[name]
+            kind = book[name]
             if (name, kind) not in self._read:
-                column = self.source[name]
-                self._read[name, kind] = np.asarray(column) if kind is None else book.read(name, column)
+                self._read[name, kind] = book.read(name, self.source[name])
             found[name] = self._read[name, kind]
         return found
 
     def rows(self, layout: Layout) -> Engine:
         """The rows as an analysis sees them; those outside the domain are dropped, inside the guarantee."""
         x, y = layout.encode(self.read(layout.book, layout.columns), self.n)
-        rows = MemoryRows(x, y, layout.classes, drop_invalid=True)
-        rows.names = layout.names or None
+        if self.persons is None:
+            rows = MemoryRows(x, y, layout.classes, drop_invalid=True)
+        else:
+            rows = PersonRows(x, y, self.persons, layout.classes)
+        rows.n, rows.names = self.n, layout.names or None
         return rows
 
     def encoded(self, layout: Layout) -> Array:
@@ -174,8 +210,8 @@ class Frame:
 class Pieces:
     """A table that an engine reads in pieces; its rows are counted once."""
 
-    def __init__(self, table: Table, where: str = "data") -> None:
-        self.table, self.where, self.columns, self.n = table, where, table.columns, table.count()
+    def __init__(self, table: Table, where: str = "data", each: int = 0) -> None:
+        self.table, self.where, self.columns, self.n, self.each = table, where, table.columns, table.count(), each
         if self.n == 0:
             raise InputError("data has no rows.")
 
@@ -183,11 +219,13 @@ class Pieces:
         return self.n
 
     def reduce(self, task: Any, add: Any, columns: list[str]) -> Any:
-        return self.table.reduce(task, add, columns)
+        if self.each == 0:
+            return self.table.reduce(task, add, columns)
+        return self.table.reduce(partial(_of_persons, task), add, [*columns, KEPT])
 
     def rows(self, layout: Layout) -> Engine:
-        rows = TableRows(self, layout, drop_invalid=True)
-        rows.names = layout.names or None
+        rows = TableRows(self, replace(layout, each=self.each), drop_invalid=True)
+        rows.each, rows.padded, rows.names = max(1, self.each), self.each > 0, layout.names or None
         return rows
 
     def encoded(self, layout: Layout) -> Array:
@@ -197,10 +235,34 @@ class Pieces:
         return np.concatenate(self.table.reduce(of, lambda a, b: a + b, layout.columns))
 
 
+def _of_persons(task: Callable[[Iterable[Any]], Any], batches: Iterable[Any]) -> Any:
+    """A task on the rows that count, in batches that cut nobody in two."""
+    return task(_whole_persons(batches))
+
+
+def _whole_persons(batches: Iterable[Any]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    rest = None
+    for batch in batches:
+        kept = batch.filter(pa.array(number_column(batch, KEPT) > 0.0))
+        table = pa.Table.from_batches([kept] if rest is None else [rest, kept]).combine_chunks()
+        together = table.to_batches()[0] if table.num_rows else kept
+        begins = np.flatnonzero(number_column(together, KEPT) == 1.0)
+        for k in range(0, len(begins) - 1, PERSONS):
+            last = int(begins[min(k + PERSONS, len(begins) - 1)])
+            yield together.slice(int(begins[k]), last - int(begins[k]))
+        rest = together.slice(int(begins[-1]) if len(begins) else 0)
+    if rest is not None:
+        yield rest
+
+
 def open_data(data: Any) -> Frame | Pieces:
-    """A data frame, a dict of columns, a CSV or Parquet path, or what Arrow, Dask or Spark have."""
+    """A data frame, a dict of columns, a CSV or Parquet path, a table of a database, or what Arrow, Dask or Spark have."""
     if isinstance(data, (Frame, Pieces)):
         return data
+    if is_database(data):
+        return Frame(database_columns(data), table_name(data))
     if isinstance(data, (str, os.PathLike)):
         path = Path(data)
         if is_csv(path):
@@ -217,6 +279,8 @@ def open_data(data: Any) -> Frame | Pieces:
         return Pieces(data)
     if isinstance(data, Mapping):
         return Frame(data)
+    if root in ("pandas", "polars") and not hasattr(data, "columns"):
+        raise InputError("data must be a table with named columns; make one of a series: series.to_frame().")
     if root == "pandas" and hasattr(data, "columns"):
         if len(set(data.columns)) != data.shape[1]:
             raise InputError("data must have columns of different names.")

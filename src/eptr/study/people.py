@@ -1,4 +1,4 @@
-"""At most so many rows of one person count, chosen inside the guarantee.  Proof: people.md."""
+"""At most so many rows of one person count, chosen inside the guarantee, and stay together.  Proof: people.md."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ from ..rows.dask import DaskTable
 from ..rows.ingest import column_values, label
 from ..rows.ship import packed
 from ..rows.spark import SparkTable
-from .layout import KEPT, Frame, Pieces
+from .layout import KEPT, Frame, Persons, Pieces
 
 __all__ = ["bounded", "enforced"]
 
+MOST = 16  # rows of a person that are added up; groups have that many places, be they filled or not
+
 
 def bounded(data: Frame | Pieces, person: str, rows_each: int) -> Frame | Pieces:
-    """The same table with a column that says which rows count. proof: kept"""
+    """The same rows, person by person, with their places: 1, 2, ..., or 0 for those that do not count. proof: kept"""
     if person not in data.columns:
         raise InputError(no_column(f"person={person!r}", len(data.columns), data.where))
+    each = rows_each if rows_each <= MOST else 1
     if isinstance(data, Frame):
-        kept = _first(data.source[person], rows_each)
-        return Frame({**{name: data.source[name] for name in data.columns}, KEPT: kept}, data.where)
+        return Frame(data.source, data.where, Persons(*_places(data.source[person], rows_each, each), each))
     if isinstance(data.table, DaskTable):
-        return Pieces(DaskTable(_on_dask(data.table.frame, person, rows_each)), data.where)
+        return Pieces(DaskTable(_on_dask(data.table.frame, person, rows_each, each)), data.where, each)
     if isinstance(data.table, SparkTable):
-        return Pieces(SparkTable(_on_spark(data.table.frame, person, rows_each)), data.where)
+        return Pieces(SparkTable(_on_spark(data.table.frame, person, rows_each, each)), data.where, each)
     return bounded(_in_memory(data), person, rows_each)
 
 
@@ -38,16 +40,20 @@ def enforced(person: str, rows_each: int, unit: str) -> str:
     return f"the first {rows} of each {unit} count, by the column {person!r}"
 
 
-def _first(identifiers: Any, rows_each: int) -> NDArray[np.float64]:
-    """1 for the first rows of every person, 0 for others and for those without an identifier."""
-    keys = [label(value) for value in column_values(identifiers)]
-    seen: dict[Any, int] = {}
-    kept = np.zeros(len(keys))
-    for place, key in enumerate(keys):
-        if key is not None:
-            seen[key] = seen.get(key, 0) + 1
-            kept[place] = seen[key] <= rows_each
-    return kept
+def _places(identifiers: Any, rows_each: int, each: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The order in which persons' rows follow each other, and their places; the first of every person count, others are last.
+
+    Places go up to ``each``: if that is 1, every row that counts is by itself.
+    """
+    seen: dict[Any, list[int]] = {}
+    others: list[int] = []
+    for row, value in enumerate(column_values(identifiers)):
+        key = label(value)
+        rows = others if key is None else seen.setdefault(key, [])
+        (rows if len(rows) < rows_each else others).append(row)
+    order = [row for rows in seen.values() for row in rows]
+    places = [min(place, each) for rows in seen.values() for place in range(1, len(rows) + 1)]
+    return np.array([*order, *others], dtype=np.int64), np.array([*places, *(0 for _ in others)], dtype=np.int64)
 
 
 def _key(value: Any) -> str | None:
@@ -58,20 +64,21 @@ def _key(value: Any) -> str | None:
     return found if found is None or isinstance(found, str) else f"{int(found):x}"
 
 
-def _on_dask(frame: Any, person: str, rows_each: int) -> Any:
+def _on_dask(frame: Any, person: str, rows_each: int, each: int) -> Any:
     def placed(part: Any) -> Any:
         keys = [crc32((_key(value) or "").encode()) for value in column_values(part[person])]
         return part.assign(**{KEPT: np.array(keys, dtype=np.int64)})
 
     def marked(part: Any) -> Any:
-        return part.assign(**{KEPT: _first(part[person], rows_each)})
+        order, places = _places(part[person], rows_each, each)
+        return part.iloc[order].assign(**{KEPT: places})
 
     # All rows of a person in one partition, perhaps with those of others.
     together = frame.map_partitions(placed, meta=placed(frame._meta)).shuffle(on=KEPT)
     return together.map_partitions(marked, meta=marked(frame._meta))
 
 
-def _on_spark(frame: Any, person: str, rows_each: int) -> Any:
+def _on_spark(frame: Any, person: str, rows_each: int, each: int) -> Any:
     from pyspark import cloudpickle
     from pyspark.sql import Window
     from pyspark.sql import functions as F
@@ -89,7 +96,9 @@ def _on_spark(frame: Any, person: str, rows_each: int) -> Any:
     keyed = frame.withColumn(KEPT, F.udf(key, "string", useArrow=False)(F.col("`" + person.replace("`", "``") + "`")))
     column = F.col(f"`{KEPT}`")
     place = F.row_number().over(Window.partitionBy(column).orderBy(F.monotonically_increasing_id()))
-    return keyed.withColumn(KEPT, F.when(column.isNull(), 0.0).otherwise((place <= rows_each).cast("double")))
+    counts = column.isNotNull() & (place <= rows_each)
+    # The window leaves a person's rows in order.
+    return keyed.withColumn(KEPT, F.when(counts, F.least(place, F.lit(each))).otherwise(0))
 
 
 def _in_memory(data: Pieces) -> Frame:

@@ -70,8 +70,12 @@ class Publication:
 
     def write(self, path: Any) -> Path:
         """The page as a file."""
-        to = Path(path)
-        to.write_text(self.page(), encoding="utf-8")
+        text = self.page()
+        try:
+            to = Path(path)
+            to.write_text(text, encoding="utf-8")
+        except (OSError, TypeError):
+            raise InputError("path must be that of a file that can be written, such as 'study.html'.") from None
         return to
 
 

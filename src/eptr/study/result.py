@@ -25,7 +25,7 @@ from ..stats.estimate import Estimate
 from .layout import Layout, open_data
 from .models import Model, model
 
-__all__ = ["Description", "Fit", "restored", "signed", "storable", "widened", "widened_fit"]
+__all__ = ["Description", "Fit", "restored", "signed", "storable"]
 
 SCHEMA = "eptr-study/1"
 LEFT_OUT = (
@@ -156,7 +156,8 @@ class Fit:
                 raise InputError(
                     f"{name!r}, which the formula needs, is not among the {len(data.columns)} columns of the table."
                 )
-        x = data.encoded(layout)
+        ends = np.array([(column.range.low, column.range.high) for column in self.model.x])
+        x = np.clip(data.encoded(layout), *ends.T)  # as in the fit: values beyond a range are moved to its edge
         known = np.all(np.isfinite(x), axis=1)
         some = np.asarray(function(np.ascontiguousarray(np.where(known[:, None], x, 0.0))))
         gap = np.nan if some.dtype.kind == "f" else None
@@ -319,33 +320,3 @@ def signed(result: Any, what: str, unit: str, enforced: str) -> Any:
             }
         )
     return result
-
-
-def widened(estimate: Estimate, rows_each: int) -> Estimate:
-    """Intervals that allow for any dependence among the rows of one person: sampling variances times ``rows_each``."""
-    if rows_each == 1:
-        return estimate
-    sampling, privacy = np.asarray(estimate.se_sampling), np.asarray(estimate.se_privacy)
-    before, after = np.hypot(sampling, privacy), np.hypot(sampling * math.sqrt(rows_each), privacy)
-    ratio = np.where(before > 0.0, after / np.where(before > 0.0, before, 1.0), 1.0)
-    numbers = {f.name: getattr(estimate, f.name) for f in fields(Estimate)}
-    numbers["se_sampling"] = sampling * math.sqrt(rows_each)
-    for end in ("low", "high"):
-        numbers[end] = estimate.value + ratio * (numbers[end] - estimate.value)
-    if estimate.release.strategy in ("table", "histogram"):
-        numbers["low"] = np.maximum(numbers["low"], 0.0)  # counts and shares are not below
-    return Estimate(**numbers)
-
-
-def widened_fit(fitted: Any, rows_each: int) -> Any:
-    """The same of what a model has fitted: its covariance, of which sampling is a part."""
-    if rows_each == 1 or getattr(fitted, "covariance", None) is None:
-        return fitted
-    if hasattr(fitted, "privacy"):
-        return replace(fitted, covariance=fitted.covariance + (rows_each - 1) * (fitted.covariance - fitted.privacy))
-    errors = np.sqrt(np.diag(fitted.covariance))
-    sampling = errors if fitted.se_sampling is None else fitted.se_sampling
-    wider = np.sqrt(1.0 + (rows_each - 1) * (sampling / np.where(errors > 0.0, errors, 1.0)) ** 2)
-    return replace(
-        fitted, covariance=fitted.covariance * np.outer(wider, wider), se_sampling=sampling * math.sqrt(rows_each)
-    )

@@ -31,7 +31,7 @@ from .layout import KEPT, Labelled, Layout, open_data
 from .models import is_flag, model
 from .people import bounded, enforced
 from .publication import Publication
-from .result import Description, Fit, restored, signed, storable, widened, widened_fit
+from .result import Description, Fit, restored, signed, storable
 from .terms import levels_of
 
 __all__ = ["Study"]
@@ -56,8 +56,8 @@ class Study:
 
     Parameters
     ----------
-    data : data frame, dict of columns, path of a CSV (.gz) or Parquet file, or what Arrow, Dask or Spark have
-        The rows.
+    data : data frame, dict of columns, path of a CSV (.gz) or Parquet file, table of a database, or of Arrow, Dask or Spark
+        The rows; ``"sqlite:///people.db#people"`` and ``"postgresql:///?service=study#people"`` are tables.
     book : Codebook
         What is public about its columns.
     epsilon, delta : float
@@ -125,6 +125,8 @@ class Study:
             "codebook": book.to_dict(), "rows": self.data.n, "protects": protects, "person": person, "rows_each": rows_each,
             "neighbours": neighbours, "analyses": analyses,
         }  # fmt: skip
+        if isinstance(random_state, Integral) and random_state < 0:
+            raise InputError(f"random_state must not be negative, got {random_state!r}.")
         self._rng = np.random.default_rng(int(random_state)) if isinstance(random_state, Integral) else random_state
         self.journal = Journal.open(ledger, total, self.settings, self.data.where, seeded=self._rng is not None)
         for text in (*public_warnings(self.data.n, 1, delta), *self.journal.elsewhere(self.data.where)):
@@ -209,6 +211,8 @@ class Study:
 
     def histogram(self, column: str, bins: Any = 10, *, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
         """Counts in bins: edges, or a number of equal bins on the declared range."""
+        if not isinstance(column, str):
+            raise InputError("histogram takes the name of one column; study.table counts combinations.")
         (expression,) = self._expressions([column])
         if not hasattr(bins, "__iter__"):
             ends = expression.range
@@ -222,8 +226,8 @@ class Study:
 
     def table(self, *columns: str, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
         """Counts of all combinations of levels."""
-        if not columns:
-            raise InputError("table needs a column, or up to four: study.table('sex', 'region').")
+        if not columns or not all(isinstance(name, str) for name in columns) or len(set(columns)) < len(columns):
+            raise InputError("table needs a column, or up to four different ones: study.table('sex', 'region').")
         axes = {name: levels_of(name, self.book) for name in columns}
         return self._ask(
             "table", {"columns": list(columns), "level": level}, spend, lambda paid: table(paid, axes, level)
@@ -264,14 +268,16 @@ class Study:
         formula: str,
         *,
         width: Any = None,
-        spread: float | None = None,
+        spread: Any = None,
         level: float = 0.95,
         **spend: Unpack[Spend],
     ) -> Forecast:
         """Widths of the intervals of ``ols``, from simulated rows and public numbers; needs no row and costs nothing.
 
         ``width``: a wish, for every term or by term; the plan then says which epsilon would buy it. ``spread``: the standard
-        deviation around the model that you expect; an eighth of the outcome's range if nothing is said.
+        deviation around the model that you expect, an eighth of the outcome's range if nothing is said; or by name, of the
+        outcome and of numbers on the right side, a sixth of their range if nothing is said. Rows of one person are taken to
+        say the same: unlike ones have narrower intervals.
         """
         share = self._share(spend)
         settings = {"neighbours": self.unit.relation, "rows_per_person": self.unit.rows}
@@ -299,7 +305,6 @@ class Study:
             estimator = asked.make(**paid.sums())
             estimator.fit(paid.rows(asked.x, asked.y))
             estimator.set_params(ledger=None, random_state=None)
-            estimator.fitted_ = widened_fit(estimator.fitted_, self.unit.rows)
             return Fit(method, formula, self.book, estimator)
 
         self._buy(self._private_names(formula))
@@ -323,8 +328,6 @@ class Study:
             warnings.simplefilter("ignore", NotPrivateWarning)  # said once, when the study began
             warnings.simplefilter("ignore", SettingsWarning)
             result = work(Paid(self, call, share, condition))
-        if isinstance(result, Estimate):
-            result = widened(result, self.unit.rows)  # type: ignore[assignment]
         result = signed(result, text, self.protects, self._enforced())
         self.journal.ledger.deliver(call.name, storable(result), text)
         return result

@@ -9,6 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from benchmarks.life import SETTINGS, ours, robust
+from benchmarks.mixed import judged
+from benchmarks.mixed import one_run as one_table
+from benchmarks.ranges import one_run, one_tail
 
 import eptr
 from eptr.rivals import AdaSSP
@@ -45,7 +48,7 @@ def test_the_default_is_close_to_least_squares_and_its_intervals_hold_the_truth(
         low, high = model.conf_int().T
         held.append((low < setting.truth()) & (setting.truth() < high))
         plain.append(np.abs(beta - setting.truth()) < 1.96 * errors)
-        assert np.all(high - low < 6.0 * 3.92 * errors)
+        assert np.all(high - low < 8.0 * 3.92 * errors)
         assert not model.undetermined_.any()
         assert model.corrected_
     assert np.sqrt(np.mean(np.square(away))) < FARTHEST[name]
@@ -137,3 +140,87 @@ def test_columns_that_correlate_predict_together():
             found.append(np.mean((X @ (coef - slopes)) ** 2))
     assert np.mean(risk[eptr.LinearRegression]) < np.mean(risk[AdaSSP])
     assert np.mean(risk[eptr.LinearRegression]) < 0.05  # of 1, the variance of the errors
+
+
+@pytest.mark.parametrize(("n", "times"), [(20_000, 3), (20_000, 10), (5000, 10)])
+def test_ranges_may_be_too_wide(n, times):
+    """The size of y and the spread of a skewed column were guessed there: slopes 4 to 16 errors away, intervals beside it."""
+    away, held, told = np.array([one_run(n, times, seed) for seed in range(RUNS)], dtype=float)[:, :3].transpose(
+        2, 0, 1
+    )
+    assert np.sqrt(np.mean(away[told > 0] ** 2)) < 2.0
+    assert np.mean(held) >= 0.8
+    assert np.mean(told) >= 0.7
+
+
+@pytest.mark.parametrize("kind", ["nine tenths zeros", "lognormal", "Pareto"])
+def test_a_column_with_a_long_tail_does_not_drive_steps_apart(kind):
+    """Long rows are shortened in the Gram matrix and not in gradients: whole steps went too far, up to 100 errors."""
+    away, held, told = np.array([one_tail(kind, 20_000, seed) for seed in range(RUNS)], dtype=float).transpose(2, 0, 1)
+    assert np.sqrt(np.mean(away[told > 0] ** 2)) < 4.0
+    assert np.mean(held) >= 0.8
+    assert np.mean(told) >= 0.7
+
+
+def test_an_intercept_is_not_known_where_a_slope_far_from_zero_is_not():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=4000), np.where(rng.random(4000) < 0.01, rng.uniform(45e3, 5e4, 4000), 4e4)])
+    y = X @ [1.0, 0.001] + rng.normal(size=4000)
+    fit = eptr.LinearRegression(0.5, x_range=[(-5, 5), (0, 1e5)], y_range=(-1000, 1000), random_state=0).fit(X, y)
+    assert fit.undetermined_.tolist() == [False, True, True]
+
+
+def test_what_is_beyond_the_last_level_is_counted():
+    """Of 5,000 rows with a few large outcomes the histogram sees the small ones alone; of 30,000 it sees enough."""
+    setting = LIFE["92 % zeros"]
+    said, held = [], []
+    for model, *_ in runs(setting, 1.0, 5000):
+        low, high = model.conf_int().T
+        said.append(not model.corrected_)
+        held.append(np.mean((low < setting.truth()) & (setting.truth() < high)))
+    assert all(said[k] or held[k] >= 0.75 for k in range(RUNS))
+    assert any(said)
+    assert all(model.corrected_ for model, *_ in runs(setting, 1.0))
+
+
+def test_tables_drawn_at_random_have_few_intervals_that_are_wrong():
+    told, says, intervals, _, wrong = judged([one_table(10_000, 2.0, seed) for seed in range(40)])
+    assert told > 0.6
+    assert says > 0.8
+    assert intervals > 100
+    assert wrong < 0.07
+
+
+def test_columns_that_nearly_coincide_are_not_told_apart():
+    """One of two such columns had half of itself in a direction that noise hides, and got an interval a fifth as wide as due."""
+    rng = np.random.default_rng(0)
+    for seed in range(RUNS):
+        one = rng.normal(size=10_000)
+        X = np.column_stack([one, one + 0.05 * rng.normal(size=10_000), rng.normal(size=10_000)])
+        y = X @ [1.0, -0.5, 0.5] + rng.normal(size=10_000)
+        fit = eptr.LinearRegression(1.0, x_range=(-4, 4), y_range=(-6, 6), random_state=seed).fit(X, y)
+        assert fit.undetermined_.tolist()[:3] == [True, True, False]
+
+
+def test_the_effect_of_a_rare_level_is_reached_though_steps_are_cut():
+    away = []
+    for seed in range(RUNS):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([rng.random(30_000) < 0.02, rng.normal(size=30_000)]).astype(float)
+        y = X @ [6.0, 0.5] + rng.standard_t(3, 30_000)
+        fit = eptr.LinearRegression(4.0, x_range=[(0, 1), (-5, 5)], y_range=(-30, 30), random_state=seed).fit(X, y)
+        beta, errors = robust(X, y)
+        away.append((fit.fitted_.centre - beta) / errors)
+    assert np.sqrt(np.mean(np.square(away))) < 1.5
+
+
+def test_few_rows_that_are_mostly_zero_do_not_look_certain():
+    """Steps that are cut where half of the errors are see the zeros alone: intervals of no width."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    y = np.where(rng.random(600) < 0.15, np.exp(X[:, 0] / 2 + rng.normal(size=600)), 0.0)
+    fit = eptr.LinearRegression(1.0, x_bound=2.1, y_bound=30.0, random_state=0).fit(X, y)
+    _, errors = robust(X, y)
+    low, high = fit.conf_int().T
+    assert not fit.corrected_
+    assert np.all(high - low > 2.0 * errors)

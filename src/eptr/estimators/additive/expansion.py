@@ -111,13 +111,14 @@ class Expanded:
 
     def __init__(self, rows: Rows, expansion: Expansion, y_centre: float) -> None:
         self.rows, self.lookup, self.y_centre = rows, expansion.lookup(), y_centre
-        self.n, self.n_features = rows.n, expansion.count
+        self.n, self.n_features, self.each = rows.n, expansion.count, rows.each
 
     def check(self) -> None:
         self.rows.check()
 
     def sum(self, fn: RowFunction) -> tuple[Array, ...]:
         lookup, y_centre, most = self.lookup, self.y_centre, block_rows(self.n_features, PIECE_NUMBERS)
+        most += -most % self.each
 
         def piece(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
             xp, functions, y = namespace(x), lookup(x), y - y_centre

@@ -136,9 +136,9 @@ def _seen(rows: Rows, public: TestedClasses, spending: Portion) -> tuple[Rows, C
     """Rows in units of their columns, where ranges are known, and what is left of the budget."""
     if public.x_range is None:
         return rows, None, spending
-    portion = spending.within(COLUMNS_SHARE)
-    columns = standardise(rows, *public.x_range, None, None, portion, centred=True, mu=_effective(spending))
-    return Standardised(rows, columns, 0.0), columns, spending.within(1.0 - COLUMNS_SHARE)
+    mu = _effective(spending)
+    columns, left = standardise(rows, *public.x_range, None, None, spending, COLUMNS_SHARE, centred=True, mu=mu)
+    return Standardised(rows, columns, 0.0), columns, left
 
 
 def _effective(spending: Portion) -> float:

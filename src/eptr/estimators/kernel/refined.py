@@ -131,7 +131,7 @@ class _Scaled:
 
     def __init__(self, rows: Rows, design: Design) -> None:
         self.rows, self.design = rows, design
-        self.n, self.n_features = rows.n, rows.n_features
+        self.n, self.n_features, self.each = rows.n, rows.n_features, rows.each
 
     def check(self) -> None:
         self.rows.check()

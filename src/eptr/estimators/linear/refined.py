@@ -23,7 +23,7 @@ from ..planning import Plan
 from ..quantile import RADIUS_SHARE, private_radius, target_sizes
 from ..ranges import buy_ranges
 from ..strategy import NoisySums
-from ..whitening import Whitening, whiten
+from ..whitening import Whitening, shortened, undetermined, whiten
 from .bounds import moments
 from .problem import LeastSquares, Problem, RegressionFitted
 
@@ -36,12 +36,13 @@ COLUMNS_SHARE = 0.04  # on means and second moments of raw columns
 GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a step miss by GRAM_NOISE of its way
 GRAM_NOISE = 0.35
 SQUARE_SHARE, OUTSIDE_SHARE = 0.02, 0.005  # on y'y, and on the number of rows beyond the bounds
+SHORTENED = 1.5  # times as much of a column as the Gram matrix has, and one step is not enough
+CLEAR = 4.0  # times its noise, y'y is known well enough to clip steps by
 CROSS_SHARE = 0.05  # on X'y, the start of clear data
 WARM = 0.07  # it is a good one if one step leaves so little of its noise, in standard errors of a model without columns
 WARM_CLIP = 3.0  # symmetric errors: one step from there, clipped at this multiple of sqrt(p sigma^2)
 ROW_LENGTH = 1.5  # standardised rows are shortened at this multiple of sqrt(p), for the Gram matrix alone
 SIMULATED = 100_000  # rows of a plan
-KNOWN = 0.5  # a column with less of itself in directions that the Gram matrix shows is not determined
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +88,9 @@ class Refined(NoisySums):
         low, high = public.y_range or (-public.y_bound, public.y_bound)
         columns, seen = None, rows
         if public.x_range is not None:
-            portion = left.within(COLUMNS_SHARE)
-            mu = effective(left.mu, left.unit)
-            columns = standardise(rows, *public.x_range, low, high, portion, centred=public.fit_intercept, mu=mu)
-            public, left = (
-                replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features)),
-                left.within(1.0 - COLUMNS_SHARE),
-            )
+            mu, centred = effective(left.mu, left.unit), public.fit_intercept
+            columns, left = standardise(rows, *public.x_range, low, high, left, COLUMNS_SHARE, centred=centred, mu=mu)
+            public = replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features))
         centre = (low + high) / 2.0 if public.y_range is not None and public.fit_intercept else 0.0
         if columns is not None and columns.y_mean is not None:  # in a wide range y may lie far from the middle
             centre = columns.y_mean
@@ -102,8 +99,9 @@ class Refined(NoisySums):
         if columns is not None or public.y_range is not None:
             seen = Standardised(rows, columns, centre)
         reach = REACH if public.y_range is None else 1.0  # values beyond a range are moved to its edge
+        variance = None if columns is None else columns.variance
         solution, whitening, unknown, outside = descend(
-            seen, public, left, symmetric=public.symmetric, reach=reach, count=columns is None
+            seen, public, left, symmetric=public.symmetric, reach=reach, count=columns is None, variance=variance
         )
         return _report(solution, whitening, unknown, columns, centre, outside, public, stated)
 
@@ -127,10 +125,12 @@ def descend(
     reach: float = REACH,
     count: bool = False,
     pace: float = 1.0,
+    variance: Array | None = None,
 ) -> tuple[Solution, Whitening, NDArray[np.bool_], float]:
     """From rows of about unit size to a solution in whitened coordinates; y is seen up to ``reach`` times its bound.
 
     ``pace``: length of a step; below 1 where the Gram matrix may be too small, and a whole step would go too far.
+    ``variance``: of columns, where it is known.
     """
     n, p, bound = rows.n, public.numbers, public.y_bound
     mu = effective(spending.mu, spending.unit)
@@ -155,7 +155,11 @@ def descend(
     start = spending.scale(products, CROSS_SHARE) * float(np.linalg.norm(whitening.matrix)) / math.sqrt(n * p * scale)
     spent = gram_share + SQUARE_SHARE + OUTSIDE_SHARE * count
     warm = schedule(n, p, mu, 1.0 - spent).banded and start * float(np.max(whitening.doubt)) < WARM
-    plan = schedule(n, p, mu, 1.0 - spent - CROSS_SHARE * warm, symmetric=symmetric, warm=warm)
+    noise_of_gram = spending.scale(outer, gram_share)
+    more = shortened(gram, noise_of_gram, variance, n)
+    warm = warm and bool(np.all(more < SHORTENED))
+    left, clear = 1.0 - spent - CROSS_SHARE * warm, square > CLEAR * doubt
+    plan = schedule(n, p, mu, left, symmetric=symmetric, warm=warm, clear=clear)
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
     descent = Descent(
         Squares(reach * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest, pace
@@ -165,7 +169,7 @@ def descend(
         phi = whitening.matrix.T @ spending.noisy(sums.cross, products, CROSS_SHARE) / n  # proof: cross
     phi, noise, clip = descent.steps(phi, scale, limit)
     if not plan.banded:
-        solution = descent.rough(phi, noise, clip)
+        solution = descent.rough(phi, noise, clip, scale)
     elif not symmetric:
         solution = descent.finish(phi)
     elif warm:
@@ -173,7 +177,8 @@ def descend(
         solution = descent.finish_symmetric(phi, WARM_CLIP * math.sqrt(p * rest))
     else:
         solution = descent.finish_symmetric(phi, descent.tail(phi)[0].level(plan.outside))
-    return solution, whitening, whitening.known(plan.moves, n) < KNOWN, min(max(outside, 0.0), 1.0)
+    unknown = undetermined(whitening, gram, noise_of_gram, more, plan.moves, n)
+    return solution, whitening, unknown, min(max(outside, 0.0), 1.0)
 
 
 def simulated(public: LeastSquares) -> tuple[MemoryRows, int]:
@@ -228,6 +233,10 @@ def _report(
         beta[-1] += centre
     covariance = to_user @ solution.covariance @ to_user.T
     sampling = None if solution.sampling is None else np.sqrt(np.diag(to_user @ solution.sampling @ to_user.T))
+    if columns is not None and public.fit_intercept:  # where x is 0 the line is known as well as its slopes
+        rare = columns.variance < 0.99  # the rows of a rare level move the intercept by little
+        far = ~rare & (abs(columns.centre) > 0.05 * columns.scale)
+        undetermined[-1] |= bool(np.any(undetermined[:slopes] & far))
     noise = solution.noise * math.sqrt(float(np.mean(np.sum(to_user**2, axis=1))))
     shrunk = _shrunk(beta, solution.noise**2 * (to_user @ to_user.T), columns, public)
     return RegressionFitted(

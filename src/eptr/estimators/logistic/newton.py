@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...privacy.contribution import Ball
 from ..descent import CURVATURE_DOUBT, CURVATURE_FINE, Descent, Schedule, Solution, levels, schedule
-from ..gradient import Bands, Curvature, Spread
+from ..gradient import Bands, Curvature
 from ..tail import Tail
 from ..whitening import repaired
 from .likelihood import Classes
@@ -130,7 +130,7 @@ class Newton(Descent):
         each = min(max(shares[0], NOISE * loud), left / least)
         near = max(CLOSE * self.n**-0.125, 3.0 * loud / math.sqrt(each))
         after, (counts,) = self.step(phi, each, norms)
-        tail, left, least = self.read(norms, counts), left - each, least - 1
+        tail, left, least = self.read(norms, counts, self.plan.norms), left - each, least - 1
         while least > 0 or self.odds(after - phi) > near:
             if left < 0.99 * each:
                 self.touched |= each == shares[0]  # as many steps go on as the one before: the classes are apart
@@ -143,7 +143,7 @@ class Newton(Descent):
         """Newton's steps, the last of them in bands. proof: passes"""
         plan, (phi, tail, doubt, left) = self.plan, self.arrive(phi)
         bands, bend = Bands(levels(tail, plan.outside, self.n)), Curvature(plan.leverage)
-        spread = Spread(self.spread_level(tail, bands.levels))
+        spread = self.spread(tail, bands.levels)
         (found, noise), outer, total = self.bands(phi, bands, plan.passes[1] + left, spread, bend)
         curvature = self.halfway(self.curvature(bend, total, plan.curvature, phi), np.sum(found, axis=0))
         inverse = np.asarray(np.linalg.inv(curvature), dtype=np.float64)
@@ -151,7 +151,7 @@ class Newton(Descent):
         move, way = np.sum(found, axis=0), phi - self.start
         chance = 9.0 * (doubt + float(np.sum(noise))) * float(np.trace(inverse))
         self.touched |= bool(move @ inverse @ move > max(ARRIVED**2 * (way @ curvature @ way), chance))
-        kept, moment = self.worth_keeping(found, noise), self.moment(tail, spread, outer)
+        kept, moment = self.worth_keeping(found, noise), self.moment(tail, spread, outer, inverse)
         result = self.solution(tail, bands.levels, found, noise, kept, phi, inverse, moment)
         return replace(result, noise=result.noise * float(np.linalg.norm(inverse)) / math.sqrt(self.p))
 

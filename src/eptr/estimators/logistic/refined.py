@@ -21,7 +21,6 @@ from ..linear.refined import (
     COLUMNS_SHARE,
     GRAM_NOISE,
     GRAM_SHARE,
-    KNOWN,
     OUTSIDE_SHARE,
     ROW_LENGTH,
     SIMULATED,
@@ -33,7 +32,7 @@ from ..planning import Plan
 from ..quantile import RADIUS_SHARE
 from ..ranges import buy_ranges
 from ..strategy import NoisySums
-from ..whitening import isotropic, whiten
+from ..whitening import isotropic, shortened, undetermined, whiten
 from .likelihood import likelihood
 from .look import look
 from .newton import Newton, course
@@ -64,6 +63,10 @@ class Coded:
     @property
     def n_features(self) -> int:
         return self.rows.n_features
+
+    @property
+    def each(self) -> int:
+        return self.rows.each
 
     def check(self) -> None:
         self.rows.check()
@@ -119,18 +122,23 @@ class Refined(NoisySums):
             # Where noise rules, rare levels are not worth a scale of their own.
             banded = course(public.n, public.numbers * (public.n_classes - 1), mu, 1.0).banded
             share, least = (COLUMNS_SHARE, LEAST) if banded else ROUGH_COLUMNS
-            portion, left = left.within(share), left.within(1.0 - share)
-            columns = standardise(
-                coded, *public.x_range, None, None, portion, centred=public.fit_intercept, mu=mu, least=least
+            columns, left = standardise(
+                coded, *public.x_range, None, None, left, share, centred=public.fit_intercept, mu=mu, least=least
             )
             public = replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features))
             coded = Standardised(coded, columns, 0.0)
-        found = climb(coded, public, left, count=columns is None)
+        variance = None if columns is None else columns.variance
+        found = climb(coded, public, left, count=columns is None, variance=variance)
         return _report(found, columns, public, stated)
 
 
-def climb(rows: Rows, public: LogisticProblem, spending: Portion, *, count: bool) -> Found:
-    """From rows of about unit size to a solution in whitened coordinates. ``count``: also the rows beyond the bound."""
+def climb(
+    rows: Rows, public: LogisticProblem, spending: Portion, *, count: bool, variance: Array | None = None
+) -> Found:
+    """From rows of about unit size to a solution in whitened coordinates.
+
+    ``count``: also the rows beyond the bound. ``variance``: of columns, where it is known.
+    """
     n, p, classes = rows.n, public.numbers, public.n_classes
     mu, outer = effective(spending.mu, spending.unit), Outer(public.radius, p)
     counted = COUNT_SHARE if public.fit_intercept else 0.0
@@ -141,12 +149,13 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, *, count: bool
 
     seen = look(rows, public.x_bound, public.constant, classes)
     if clear:
-        noisy = spending.noisy(seen.gram, outer, gram_share)  # proof: gram
-        whitening = whiten(noisy, spending.scale(outer, gram_share), n)
+        gram, doubt = spending.noisy(seen.gram, outer, gram_share), spending.scale(outer, gram_share)  # proof: gram
+        whitening = whiten(gram, doubt, n)
     else:
         length, trace = Interval(0.0, public.x_bound**2), np.trace(seen.gram[: rows.n_features, : rows.n_features])
         total = float(spending.noisy(np.asarray(trace), length, gram_share))  # proof: trace
         whitening = isotropic(max(total, spending.scale(length, gram_share)) / rows.n_features, p, n)
+        gram, doubt = np.eye(p), 1.0  # nothing is known of it
     outside = 0.0
     if count:
         beyond = spending.noisy(seen.outside, Interval(0.0, 1.0), OUTSIDE_SHARE)  # proof: outside
@@ -168,7 +177,8 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, *, count: bool
     solution = newton.solve(start)
     solution = replace(solution, phi=newton.inside(solution.phi))
     mix = model.mix[:, 0] if classes == 2 else model.mix[:, 1:] - model.mix[:, :1]
-    unknown = (whitening.known(plan.moves, n) < KNOWN)[None, :] | (few[1:] | few[0])[:, None] | newton.touched
+    hidden = undetermined(whitening, gram, doubt, shortened(gram, doubt, variance, n), plan.moves, n)
+    unknown = hidden[None, :] | (few[1:] | few[0])[:, None] | newton.touched
     return Found(solution, newton.start, whitening.matrix, mix.reshape(classes - 1, -1).T, unknown, shares, outside)
 
 
