@@ -220,7 +220,7 @@ class Descent:
 
     def finish(self, phi: Array) -> Solution:
         """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands"""
-        plan, once, near, left = self.plan, self.plan.passes[0] == 0.0, True, np.zeros((self.p, self.p))
+        plan, once, left = self.plan, self.plan.passes[0] == 0.0, np.zeros((self.p, self.p))
         bend = [Curvature(self.plan.leverage)] if plan.curvature else []
         pace = 1.0 if bend else self.pace  # without a curvature a whole move goes too far where a whole step does
         tail, curvature = self.tail(phi, *([] if once else bend))
@@ -231,7 +231,7 @@ class Descent:
                 phi, bands, plan.passes[1], spread, beyond, *bend
             )
             inverse = self.inverse(bend, curvature)
-            together, variance, centre = second, second_noise, phi
+            together, variance, centre, kept = second, second_noise, phi, self.worth_keeping(second, second_noise)
             left = self.left(inverse, inverse @ np.sum(second, axis=0))
         else:
             inverse = self.inverse(bend, curvature)
@@ -242,15 +242,17 @@ class Descent:
             self.learn(move, np.sum(first - second, axis=0), *noises)
             inverse = self.learnt if self.overshot else inverse
             # Both passes point to the solution, and are averaged by precision, the same for every band. One that comes from afar
-            # does so with its upper bands alone, and its noise is undone by those of the next: neither may be left out.
-            near = self.overshot or float(move @ move) < NEAR * self.p * noises[0]
-            weight = FIRST if near else 0.0
-            variance = 1.0 / (1.0 / first_noise + 1.0 / second_noise) if near else second_noise
+            # does so with its upper bands alone, and its noise is undone by those of the next: if they would be left out, the
+            # next counts alone, and whole.
+            kept, every = self.worth_keeping(second, second_noise), len(bands.levels)
+            far = not self.overshot and float(move @ move) > NEAR * self.p * noises[0]
+            alone = far and kept < every
+            kept, weight = (every, 0.0) if alone else (kept, FIRST)
+            variance = second_noise if alone else 1.0 / (1.0 / first_noise + 1.0 / second_noise)
             together, centre = weight * first + (1.0 - weight) * second, phi + (1.0 - weight) * move
-            if not near:  # with the right curvature nothing would be left to go but noise. proof: left
+            if far:  # with the right curvature nothing would be left to go but noise. proof: left
                 rest = inverse @ np.sum(second, axis=0)
                 left = np.outer(rest, rest) * float(rest @ rest) / float(move @ move)
-        kept = self.worth_keeping(second, second_noise) if near else len(bands.levels)
         moment = self.moment(tail, spread, outer, inverse)
         found = self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment, pace)
         return replace(found, banded=self.few_beyond(beyond, count), covariance=found.covariance + left)
