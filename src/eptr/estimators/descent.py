@@ -306,7 +306,7 @@ class Descent:
         much less spread than it would be if errors were as large everywhere.
         """
         found = self.outer(spread, total) * max(1.0, tail.square() / max(tail.square(spread.level), 1e-300)) / self.n
-        if inverse is None:
+        if inverse is None or spread.each > 1:  # what persons' rows have in common is uneven
             return found
         values, vectors = np.linalg.eigh((inverse + inverse.T) / 2.0)
         root = (vectors * np.sqrt(np.maximum(values, 1e-9))) @ vectors.T
