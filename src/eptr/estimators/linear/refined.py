@@ -235,7 +235,7 @@ def _report(
     sampling = None if solution.sampling is None else np.sqrt(np.diag(to_user @ solution.sampling @ to_user.T))
     if columns is not None and public.fit_intercept:  # where x is 0 the line is known as well as its slopes
         rare = columns.variance < 0.99  # the rows of a rare level move the intercept by little
-        far = ~rare & (abs(columns.centre) > 0.05 * columns.scale)
+        far = np.isnan(columns.variance) | (~rare & (abs(columns.centre) > 0.05 * columns.scale))
         undetermined[-1] |= bool(np.any(undetermined[:slopes] & far))
     noise = solution.noise * math.sqrt(float(np.mean(np.sum(to_user**2, axis=1))))
     shrunk = _shrunk(beta, solution.noise**2 * (to_user @ to_user.T), columns, public)
