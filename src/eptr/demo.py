@@ -106,14 +106,14 @@ def draw(table: Mapping[str, Mapping[str, float]], path: str, far: float = 60.0,
         for name, (colour, marker, _) in METHODS.items():
             size, height = (8, 4) if name == "default" else (6, 3)
             axis.plot(min(distances[name], far), place, marker, color=colour, ms=size, zorder=height)
-            if distances[name] > far:
-                axis.annotate(
-                    f"{distances[name]:.2g} →".replace("e+0", "e"), (far * 1.12, place), va="center", fontsize=8
-                )
+        beyond = sorted(d for d in distances.values() if d > far)
+        if beyond:
+            ends = dict.fromkeys(f"{d:.2g}".replace("e+0", "e") for d in (beyond[0], beyond[-1]))
+            axis.annotate(" to ".join(ends) + " →", (far * 1.12, place), va="center", fontsize=8)
     for name, (colour, marker, label) in METHODS.items():
         axis.plot([], [], marker, color=colour, ms=8 if name == "default" else 6, label=label)
-    axis.set(xscale="log", xlim=(0.3, far * (2 if any(max(d.values()) > far for d in table.values()) else 1)))
-    axis.set(xlabel="distance from the non-private answer, in its standard errors (left is better)")
+    axis.set(xscale="log", xlim=(0.3, far * (2.6 if any(max(d.values()) > far for d in table.values()) else 1)))
+    figure.supxlabel("distance from the non-private answer, in its standard errors (left is better)", fontsize="medium")
     ticks = [t for t in (0.3, 0.5, 1, 2, 5, 10, 20, 50) if t <= far]
     axis.set_xticks(ticks, [f"{t:g}" for t in ticks])
     axis.set_yticks(range(len(table)), list(table))
