@@ -13,7 +13,7 @@ from ..privacy.contribution import Interval, Shape
 from ..privacy.spending import Portion
 from ..rows.engine import RowFunction, Rows
 from ..rows.exact import sum_grid, toward_zero
-from ..rows.namespace import like, namespace, on_host
+from ..rows.namespace import like, namespace
 
 __all__ = ["Columns", "Standardised", "standardise"]
 
@@ -162,12 +162,18 @@ def _closer(rows: Rows, where: NDArray[np.int64], centre: Array, half: Array, wh
     ends = np.concatenate([-EDGES[:0:-1], [0.0], EDGES[1:]])  # of cells: the innermost ones hold all that is smaller
     size, count = len(ends) - 1, len(where)
 
-    def cells(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
-        t = ((x if keep is None else x[keep])[:, where] - centre) / half
-        cell = np.clip(np.searchsorted(ends, t) - 1, 0, size - 1) + size * np.arange(count)
-        return (np.bincount(cell.ravel(), minlength=count * size).astype(float).reshape(count, size),)
+    def below(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+        """Rows up to the end of each cell, column by column: where the rows are, and without a copy of them."""
+        xp, found = namespace(x), []
+        for j, middle, reach in zip(where.tolist(), centre.tolist(), half.tolist(), strict=True):
+            t = (x[:, j] if keep is None else x[:, j][keep]) - middle
+            found += [
+                xp.sum(xp.where(t <= reach * end, xp.ones_like(t), 0.0)) for end in (*ends[1:-1].tolist(), math.inf)
+            ]
+        return (xp.reshape(xp.stack(found), (count, size)),)
 
-    (counts,) = rows.sum(on_host(cells))
+    (sums,) = rows.sum(below)
+    counts = np.diff(sums, axis=1, prepend=0.0)
     each = Shape(math.sqrt(2.0 * count) * (1.0 + 1e-15), math.sqrt(count) * (1.0 + 1e-15))
     noisy = whole.noisy(counts, each, CLOSER_SHARE)  # proof: closer
     clear = np.where(noisy > SEEN * whole.scale(each, CLOSER_SHARE), noisy, 0.0)

@@ -250,7 +250,7 @@ class Descent:
             kept, weight = (every, 0.0) if alone else (kept, FIRST)
             variance = second_noise if alone else 1.0 / (1.0 / first_noise + 1.0 / second_noise)
             together, centre = weight * first + (1.0 - weight) * second, phi + (1.0 - weight) * move
-            if far:  # with the right curvature nothing would be left to go but noise. proof: left
+            if far and pace == 1.0:  # with the right curvature nothing would be left to go but noise. proof: left
                 rest = inverse @ np.sum(second, axis=0)
                 left = np.outer(rest, rest) * float(rest @ rest) / float(move @ move)
         moment = self.moment(tail, spread, outer, inverse)

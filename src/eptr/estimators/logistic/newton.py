@@ -182,7 +182,7 @@ class Newton(Descent):
             apart = sum((root * cut * others / max(free, 1)) @ root.T for root in roots)
             return np.asarray(np.kron(apart, across) + along @ sum(v @ v.T for v in each) @ along.T) / IMAGINED
 
-        return mean_of(np.ones(IMAGINED)), mean_of(np.minimum(1.0, bound / trace))
+        return mean_of(np.ones(IMAGINED)), mean_of(np.minimum(1.0, bound / np.maximum(trace, 1e-300)))
 
     def curvature(self, bend: Curvature, total: Array, share: float, phi: Array) -> Array:
         """Released, and shrunk towards a multiple of what is expected as far as it is noise. proof: curvature"""
