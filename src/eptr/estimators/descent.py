@@ -197,10 +197,12 @@ class Descent:
         """
         length = max(float(move @ move), 1e-300)
         bend = (float(move @ change) - self.p * before) / length
-        if bend > OVERSHOT[0] + OVERSHOT[1] * math.sqrt((before + after) / length):
+        row = move @ self.learnt
+        along = float(row @ change)  # what is learnt must stay a way down
+        if along > 0.0 and bend > OVERSHOT[0] + OVERSHOT[1] * math.sqrt((before + after) / length):
             # Broyden's update of an inverse: learnt @ change is move afterwards.
-            row, self.overshot = move @ self.learnt, True
-            self.learnt = self.learnt + np.outer(move - self.learnt @ change, row) / float(row @ change)
+            self.learnt = self.learnt + np.outer(move - self.learnt @ change, row) / along
+            self.overshot = True
 
     def norms(self) -> Norms:
         """Cells up to the longest gradient there can be."""

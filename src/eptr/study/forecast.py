@@ -68,7 +68,9 @@ def forecast(
     shares = {j: 1.0 / _sizes(column) for j, column in enumerate(model.x) if _sizes(column) > 1}
     reach = 2.0 * float(norm.isf((1.0 - probability("level", level)) / 2.0))
 
-    wider = np.array([*map(_against_reference, model.x), *([1.0] if model.settings["fit_intercept"] else [])])
+    wider = np.array(
+        [*map(_against_reference, model.x), *([_at_zero(model)] if model.settings["fit_intercept"] else [])]
+    )
 
     def errors(epsilon: float) -> NDArray[np.float64]:
         planned = model.make(epsilon=epsilon, delta=journal.total.delta, **settings)
@@ -125,6 +127,20 @@ def _expected(model: Model, spread: Any) -> dict[str, Any]:
 
 def _sizes_of(model: Model, place: int | None) -> int:
     return 0 if place is None else _sizes(model.x[place])
+
+
+def _at_zero(model: Model) -> float:
+    """The same of the intercept: n/s^2 times its variance is 1 + sum of L - 1 with levels that exclude each other, and 1 + the
+    number of factors with levels that come and go, beside what numbers far from 0 add to both.
+    """
+    ends = np.array(model.settings["x_range"], dtype=float).reshape(-1, 2)
+    far = sum(
+        float(6.0 * (low + high) / 2.0 / (high - low)) ** 2
+        for column, (low, high) in zip(model.x, ends, strict=True)
+        if _sizes(column) == 1
+    )
+    sizes = [_sizes(column) for column in model.x if _against_reference(column) > 1.0]
+    return math.sqrt((1.0 + len(sizes) + far) / (1.0 + sum(1.0 / (size - 1) for size in sizes) + far))
 
 
 def _against_reference(column: Column) -> float:

@@ -48,7 +48,7 @@ def test_the_default_is_close_to_least_squares_and_its_intervals_hold_the_truth(
         low, high = model.conf_int().T
         held.append((low < setting.truth()) & (setting.truth() < high))
         plain.append(np.abs(beta - setting.truth()) < 1.96 * errors)
-        assert np.all(high - low < 8.0 * 3.92 * errors)
+        assert np.all(high - low < 6.0 * 3.92 * errors)
         assert not model.undetermined_.any()
         assert model.corrected_
     assert np.sqrt(np.mean(np.square(away))) < FARTHEST[name]
