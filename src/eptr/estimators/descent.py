@@ -35,13 +35,16 @@ NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE, SIZES_SHARE, CHECK_SHAR
 FIRST = 0.2  # of the two passes' budget, to the first
 NEAR = 9.0  # squared length of a move, in that of its noise, up to which it may be noise
 LOW = 0.85  # the first level: this quantile of the gradients' norms, or half the last one
-STEPS, STEPS_MORE, STEPS_SHARE, STEPS_NOISY = 3.0, 30.0, 1.0, 20
+STEPS, STEPS_MORE, STEPS_SHARE, STEPS_NOISY = 3.0, 30.0, 1.0, 8
 OVERSHOT = 1.3, 3.0  # curvature from which a move was too long, by so many standard deviations of its noise
 CROWDED = 0.01  # more rows than were meant may be beyond the last level: as many as the geometric mean of those and this share
 LIMIT = 2.0  # on the length of the estimate, in root mean squares of y
 STEP_CLIP = 2.0  # steps clip at this multiple of sqrt(p times the residual mean square) ...
-# ... or, where noise rules, at a length that such a share of rows exceeds: from ROOM on, and from where all is noise.
-TRACK_TARGET, TRACK_RATE = (0.5, 0.6, 0.15), 2.0
+TRACK_TARGET = (
+    0.5,
+    0.6,
+    0.15,
+)  # ... or, where noise rules, so that such a share of rows is: from ROOM on, and from here
 LEVERAGE = 6.0  # least multiple of p at which w z'z may be cut
 CURVATURE_NOISE, CURVATURE_FINE = (
     0.15,
@@ -157,38 +160,28 @@ class Descent:
         """Coefficients of rows as they are."""
         return np.asarray(self.whitening.matrix @ phi)
 
-    def steps(self, phi: Array, scale: float, limit: float) -> tuple[Array, list[float], float]:
-        """Clipped steps of length ``pace``; the estimate, the noise of every step, and the last length of a gradient.
+    def steps(self, phi: Array, scale: float, limit: float) -> Array:
+        """Clipped steps of length ``pace``.
 
-        ``scale``: mean square of y. ``limit``: on |phi|. With many rows the clip follows what phi leaves of ``scale``. Where
-        noise rules it follows the share of rows beyond it, which tolerates any scale (Andrew et al. 2021).
+        ``scale``: mean square of y; the clip follows what phi leaves of it. ``limit``: on |phi|.
         """
         if self.plan.sizes:  # a wide range of y: its mean square is lost in noise, the cells of a histogram are not
             norms = self.norms()
             tail = self.read(norms, self.at(phi).sums(self.rows, norms)[0], self.plan.sizes)
             scale = max(scale, tail.square() / (self.n * self.p))
             limit = max(min(limit, LIMIT * math.sqrt(scale)), math.sqrt(scale))
-        clip, noise = math.sqrt(self.p * scale), []
-        each, before = self.plan.track / max(len(self.plan.steps), 1), None
+        before = None
         for share in self.plan.steps:
-            if self.plan.banded:
-                clip = STEP_CLIP * math.sqrt(self.p * max(scale - float(phi @ phi), 0.05 * scale))
-            asks = [] if self.plan.banded else [Beyond(clip)]
-            total, *beyond = self.at(phi).sums(self.rows, Bands((clip,)), *asks)
-            noise.append(self.pace * self.spending.scale(Ball(clip), share) / self.n)
-            gradient = self.spending.noisy(total[0], Ball(clip), share) / self.n  # proof: step
+            ball = Ball(STEP_CLIP * math.sqrt(self.p * max(scale - float(phi @ phi), 0.05 * scale)))
+            (total,) = self.at(phi).sums(self.rows, Bands((ball.radius,)))
+            variance = (self.spending.scale(ball, share) / self.n) ** 2
+            gradient = self.spending.noisy(total[0], ball, share) / self.n  # proof: step
             if before is not None:
-                self.learn(phi - before[0], before[1] - gradient, *((sd / self.pace) ** 2 for sd in noise[-2:]))
-            before = phi, gradient
+                self.learn(phi - before[0], before[1] - gradient, before[2], variance)
+            before = phi, gradient, variance
             phi = phi + self.pace * self.learnt @ gradient
             phi = phi * min(1.0, limit / max(float(np.linalg.norm(phi)), 1e-300))
-            if beyond:
-                contribution = asks[0].contributions(self.p)[0]
-                doubt = self.spending.scale(contribution, each) / self.n
-                found = float(self.spending.noisy(beyond[0], contribution, each)) / self.n  # proof: track
-                change = float(np.clip(TRACK_RATE * (found - self.plan.target), -1.0, 1.0))
-                last, clip = clip, clip * math.exp(change * min(1.0, CURVATURE_NOISE / doubt))
-        return phi, noise, clip if self.plan.banded or not self.plan.steps else last
+        return phi
 
     def learn(self, move: Array, change: Array, before: float, after: float) -> None:
         """From how a gradient changed over a move that it led to: if that clearly went too far, it shall not again.
@@ -387,24 +380,6 @@ class Descent:
             bias = max(0.0, float(missing @ missing) - self.p * float(np.sum(variance[kept:])))
             risks.append(bias + self.p * float(np.sum(variance[:kept])))
         return int(np.argmin(risks)) + 1
-
-    def rough(self, phi: Array, noise: list[float], clip: float, scale: float) -> Solution:
-        """Too few rows for bands: what the steps found. One more pass, for the spread and slope of clipped gradients.
-
-        Where most rows are alike the clip is about their errors, and says nothing of the others': no direction is taken to
-        have less spread than ``scale``, the mean square of y that is sure, leaves. With slope d a step keeps 1 - pace d of the
-        error before it, so the noise of earlier steps fades by that. proof: sandwich
-        """
-        spread, bend = Spread(clip), Slope(clip)
-        total, inside = self.at(phi).sums(self.rows, spread, bend)
-        slope, moment = self.slope(bend, inside), self.outer(spread, total) / self.n
-        variance = sum((1.0 - self.pace * slope) ** (2 * age) * scale**2 for age, scale in enumerate(reversed(noise)))
-        least = EVEN * max(scale - float(phi @ phi), 0.05 * scale)
-        moment = repaired(moment / slope**2, least, math.inf)
-        sampling = moment / self.n
-        covariance = sampling + variance * np.eye(self.p)
-        square = float(np.trace(moment)) / (self.p * self.spending.unit.rows)
-        return Solution(phi, covariance, math.sqrt(variance), square, False, sampling)
 
     def slope(self, bend: Slope, total: Array) -> float:
         """The mean derivative of a clipped step. proof: curvature"""
