@@ -126,7 +126,7 @@ LOOSE = {
     (
         "AdditiveRegressor-refined",
         "Ball",
-    ): 0.8,  # functions at ends of a range are not opposite, nor as long as a first clip
+    ): 0.7,  # functions at ends of a range are not opposite, nor as long as a first clip
     (
         "AdditiveRegressor-refined",
         "Outer",
