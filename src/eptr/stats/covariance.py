@@ -9,7 +9,6 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..docstrings import described
 from ..errors import InputError
 from ..estimators.mapped import FAR, Mapped
 from ..privacy.contribution import Gaussian, Outer
@@ -22,7 +21,7 @@ from .clip import clip_norms
 from .estimate import Estimate
 from .locate import locate, locate_norms
 from .mean import Asked, ask_columns, pooled
-from .question import Question, Shared, column_names
+from .question import Question, Shared, column_names, statistic
 from .spread import largest_variances
 
 __all__ = ["Products", "correlation", "covariance"]
@@ -35,7 +34,7 @@ ROUGH, ROUGH_RADIUS = 0.08, 1.5
 _DRAWS = 400
 
 
-@described
+@statistic
 def covariance(
     x: Any, bounds: Any, *, epsilon: float, delta: float = 1e-6, level: float = 0.95, **shared: Unpack[Shared]
 ) -> Estimate:
@@ -72,7 +71,7 @@ def covariance(
     )
 
 
-@described
+@statistic
 def correlation(
     x: Any, bounds: Any, *, epsilon: float, delta: float = 1e-6, level: float = 0.95, **shared: Unpack[Shared]
 ) -> Estimate:

@@ -10,7 +10,6 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..docstrings import described
 from ..errors import BoundError, InputError
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
@@ -20,7 +19,7 @@ from .estimate import Estimate
 from .mean import Means, mean_errors, mean_weights, means
 from .moments import moments
 from .persons import before
-from .question import Question, Shared, column_bounds
+from .question import Question, Shared, column_bounds, statistic
 from .scored import Losses, Scored, Told
 
 __all__ = ["SCORES", "score"]
@@ -33,7 +32,7 @@ R_SQUARED = (0.15, 0.2, 0.2, 0.45)
 _DRAWS = 2000
 
 
-@described
+@statistic
 def score(
     model: Any,
     X: Any,
@@ -60,11 +59,13 @@ def score(
     y_range : (low, high)
         Public; y and predictions beyond it are moved to it. Wide ones do no harm.
     """
-    if scoring not in SCORES:
+    if not isinstance(scoring, str) or scoring not in SCORES:
         raise InputError(f"scoring must be one of {sorted(SCORES)}, got {scoring!r}.")
     question = Question(
         what=scoring, epsilon=epsilon, delta=delta, level=level, home=__name__, declared={"y_range": y_range}, **shared
     )
+    if isinstance(model, type) or not callable(getattr(model, "predict", None)):
+        raise InputError(f"model must be a fitted estimator, an object with predict; got {type(model).__name__}.")
     names, columns = getattr(model, "feature_names_in_", None), None
     if names is not None and (isinstance(y, str) or hasattr(X, "columns")):
         columns = tuple(map(str, names))  # in the order of the fit, whatever the table's
@@ -80,10 +81,7 @@ def score(
     rows, spending = question.open(X, y, task)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the model: one that depends on rows would be a leak
-        # A model that cannot answer at all says so here, about a row of zeros, which tells nothing.
-        told.said(
-            np.zeros((1, rows.n_features)), "predict" if scoring in ("accuracy", *_OF_NUMBERS) else "predict_proba"
-        )
+        told.answers(rows.n_features, labels=scoring == "accuracy", classes=0 if classes is None else len(classes))
         return SCORES[scoring](Scored(question, rows, spending, told))
 
 

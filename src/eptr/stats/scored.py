@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..privacy.spending import Spending
 from ..rows.engine import Engine, RowFunction
 from ..rows.namespace import on_host
@@ -38,6 +39,15 @@ class Told:
                 found = self._asked(np.where(odd[:, None], 0.0, x), method).astype(object)
                 found[odd] = None
                 return found
+
+    def answers(self, columns: int, *, labels: bool, classes: int) -> None:
+        """A model that cannot answer at all says so here, about a row of zeros, which tells nothing."""
+        method = "predict" if labels or not classes else "predict_proba"
+        found = self._asked(np.zeros((1, columns)), method)
+        shape = (1,) if method == "predict" else (1, classes)
+        if found.shape != shape or not (labels or np.issubdtype(found.dtype, np.number)):
+            kind = "label" if labels else "number"
+            raise InputError(f"model must answer {method} with one {kind} per row{' and class' * (shape != (1,))}.")
 
     def _asked(self, x: Array, method: str) -> Array:
         names = getattr(self.model, "feature_names_in_", None)

@@ -7,14 +7,13 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..docstrings import described
 from ..rows.namespace import like, namespace
 from .clip import clip_columns
 from .estimate import Estimate
 from .mean import Asked, ask_columns, pooled
 from .moments import Weights, members, moments, within
 from .persons import before, variances
-from .question import Question, Shared
+from .question import Question, Shared, statistic
 
 __all__ = ["largest_variances", "std", "variance"]
 
@@ -23,7 +22,7 @@ Array = NDArray[np.float64]
 _ALL_COUNT, _COUNTED = (Weights(count, 1 / 8, 1.0, 1 / 8, 1 / 4) for count in (0.0, 1 / 4))
 
 
-@described
+@statistic
 def variance(
     x: Any,
     bounds: Any,
@@ -50,7 +49,7 @@ def variance(
     return asked.answer(value, sampling, privacy, noise, low=low, high=high)
 
 
-@described
+@statistic
 def std(
     x: Any,
     bounds: Any,
