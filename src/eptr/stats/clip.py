@@ -58,8 +58,13 @@ def clip_columns(rows: Rows, bounds: Array, spending: Portion, weights: Weights,
 
 def _ends(tails: tuple[Tail, Tail]) -> list[Array]:
     """Where each side may be clipped: at the bound alone if nothing stands out there, or only where most rows are."""
-    fullest = max(float(tail.counts.max()) for tail in tails)
-    return [tail.clips() if tail.standing > (tail.counts.max() == fullest) else tail.edges[-1:] for tail in tails]
+    return [tail.clips() if _known(tails, tail) else tail.edges[-1:] for tail in tails]
+
+
+def _known(tails: tuple[Tail, Tail], tail: Tail) -> bool:
+    """Whether more stands out on a side than the cell that holds most rows."""
+    fullest = max(float(each.counts.max()) for each in tails)
+    return tail.standing > (tail.counts.max() == fullest)
 
 
 def _interval(look: Look, noise: float) -> Array:
@@ -102,7 +107,7 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, shape: A
         return np.sqrt(squares(((wide - middle) * factor).reshape(x.shape), 1))[:, None]
 
     whole = math.hypot(*(np.diff(bounds)[:, 0] / spreads))
-    look, spent = locate_norms(rows, norms, whole, spending)
+    look, spent = locate_norms(rows, norms, whole, spending, 1.0 - found.share)
     left = 1.0 - found.share - spent
     noise = spending.scale(shape, left) / weight
     # Of a mean, rows that are too long may all point the same way; squares are shared out.
@@ -143,5 +148,7 @@ def clip_norms(look: Look, noise: float, power: int, parts: float) -> tuple[floa
     lost = tail.beyond(clips, power, look.centre) / parts
     fear = FEAR if power == 2 else 0.5 * FEAR  # long rows seldom all point the same way
     k = int(np.argmin((noise * (look.centre + clips) ** power) ** 2 + fear * lost**2))
+    if not _known(look.tails(), tail):
+        k = -1
     guess, most = (float(t.beyond(clips[[k]], power, look.centre)[0]) / parts for t in (sure, look.lasting()[1]))
     return look.centre + float(clips[k]), guess, most

@@ -158,10 +158,12 @@ class Look:
         return float(edges[k] - edges[k - 1])
 
     def spread(self, n: int) -> float:
-        """Standard deviation of what stands out; half the width of the bounds if nearly all rows are in one cell."""
+        """Standard deviation of what stands out; half the width of the bounds if nothing does, or one cell has nearly all."""
         below, above = self.tails()
         if below.standing + above.standing < 2:
-            return 0.5 * (self.bounds[1] - self.bounds[0]) * float(self.counts.max() > 0.75 * n)
+            first, last = _run(self.counts - RUN * self.sd)
+            hidden = self.counts[first:last].sum() < ALONE * self.sd * math.sqrt(last - first)
+            return 0.5 * (self.bounds[1] - self.bounds[0]) * float(hidden or self.counts.max() > 0.75 * n)
         sides = [(t.counts[: t.seen], t.edges[: t.seen + 1], sign) for t, sign in ((below, -1.0), (above, 1.0))]
         weight = np.concatenate([counts for counts, _, _ in sides])
         middle = np.concatenate([sign * (e[:-1] + WITHIN * np.diff(e)) for _, e, sign in sides])

@@ -107,7 +107,8 @@ def _direct(rows: Rows, bounds: Array, spending: Portion, *, counted: bool) -> M
     weights = mean_weights(spending.unit.relation, counted=counted)
     found = moments(rows, 1, middle, half, bounds, weights, before(rows, spending), 1.0)
     sampling, noise = half * mean_errors(rows, found, bounds, middle, half, spending), half * found.noise[1]
-    return Means(middle + half * found.powers[1], sampling, noise, np.zeros(1), np.zeros(1), float(noise[0, 0]))
+    hidden = np.where(found.few, 2.0 * half, 0.0)  # all that is possible
+    return Means(middle + half * found.powers[1], sampling, noise, hidden, hidden, float(noise[0, 0]))
 
 
 def _squared_error(asked: Scored) -> Estimate:

@@ -106,7 +106,8 @@ def _variances(asked: Asked) -> tuple[Array, Array, Array, Array, Array, float]:
 
     radius = float(np.max(np.linalg.norm((1.0 + abs(middle)) ** 2, axis=1)))
     sampling = unit * np.sqrt(variances(rows, alone * found.counts, around, radius, spending)) / found.counts
-    noise = np.hypot(found.noise[2], 2.0 * np.sqrt(away) * found.noise[1])
+    # The square of a mean m with noise of variance v has variance 4 m^2 v + 2 v^2.
+    noise = np.hypot(found.noise[2], found.noise[1] * np.sqrt(4.0 * away + 2.0 * found.noise[1] ** 2))
     privacy, most = np.hypot(unit * noise, clip.unseen / rows.n), largest_variances(bounds)
     below, above = (np.where(found.few, most, more / rows.n) for more in (clip.below, clip.above))
     value = np.clip(value, 0.0, most)
