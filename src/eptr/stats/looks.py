@@ -29,8 +29,6 @@ RUN = 1.5
 # Beyond the last cell that stands out, each count is this times less of the one before than that was of its own, or less if
 # that is seen, down to a limit: values that are counts have gaps.
 FADE, FASTEST = 0.55, 0.2
-# Where tails are feared that do not fade, as those of powers of x, each count is nearly as large a part of the one before.
-LASTING = 0.95
 # The mean of what lies beyond the inner end of a cell, as a share of its width: tails fall.
 WITHIN = 0.37
 
@@ -96,13 +94,13 @@ def fading(counts: Array, sd: float, edges: Array, fade: float, fastest: float) 
 
 
 def lasting(counts: Array, sd: float, edges: Array) -> Tail:
-    """The same with the most that may be there: a tail that goes on as it was last seen, as far as noise allows."""
+    """The same with the most that may be there: a power of x, of which each count is the same part of the one before."""
     seen, standing = _standing(counts, sd)
     found = np.maximum(counts, 0.0)
     found[seen - 1 : seen] += sd  # of the last that stands out, too
     ratio = min(float(found[seen - 1] / max(found[seen - 2], sd)), 1.0) if seen > 1 else 1.0
     for k in range(max(seen, 1), len(counts)):
-        found[k] = min(LASTING * ratio * found[k - 1], found[k] + sd)
+        found[k] = min(ratio * found[k - 1], found[k] + sd)
         ratio = float(found[k] / max(found[k - 1], 1e-9))
     return Tail(edges, found, seen, standing)
 
