@@ -68,7 +68,7 @@ class Constant:
         (lambda: stats.mean(X[None], (0, 1), epsilon=1.0), "got 3 axes"),
         (lambda: stats.covariance(X[:, :1], (0, 1), epsilon=1.0), "at least two columns"),
         (lambda: stats.score(Constant(), X, T, scoring="f1", epsilon=1.0), "scoring must be one of"),
-        (lambda: stats.score(Constant(), X, T, scoring="roc_auc", epsilon=1.0), "needs predict_proba"),
+        (lambda: stats.score(Constant(), X, T, scoring="roc_auc", epsilon=1.0), "fitted estimator with predict_proba"),
         (lambda: stats.score(LinearRegression(), X, T, scoring="accuracy", epsilon=1.0), "has no classes_"),
         (lambda: stats.score(Constant, X, T, scoring="accuracy", epsilon=1.0), "model must be a fitted estimator"),
         (lambda: stats.score(Constant(), X, T, scoring=["accuracy"], epsilon=1.0), "scoring must be one of"),

@@ -64,14 +64,14 @@ def _ends(tails: tuple[Tail, Tail]) -> list[Array]:
 def _known(tails: tuple[Tail, Tail], tail: Tail) -> bool:
     """Whether more stands out on a side than the cell that holds most rows."""
     fullest = max(float(each.counts.max()) for each in tails)
-    return tail.standing > (tail.counts.max() == fullest)
+    return tail.standing > int(tail.counts.max() == fullest)
 
 
 def _interval(look: Look, noise: float) -> Array:
     """For means: each end where noise and loss together are least."""
     tails = look.tails()
     ends = _ends(tails)
-    lost, most = ([t.beyond(end) for t, end in zip(pair, ends, strict=True)] for pair in (tails, look.lasting()))
+    lost, most = ([t.beyond(end) for t, end in zip(pair, ends, strict=True)] for pair in (tails, look.lasting(1)))
     risk = (0.5 * noise * np.add.outer(*ends)) ** 2 + FEAR * np.add.outer(lost[0] ** 2, lost[1] ** 2)
     at = np.unravel_index(np.argmin(risk), risk.shape)
     end, guess, all_of_it = (np.array([v[k] for v, k in zip(pair, at, strict=True)]) for pair in (ends, lost, most))
@@ -93,7 +93,7 @@ def _centred(look: Look, noise: float) -> Array:
         return np.array([0.5 * (low + high), 0.5 * (high - low), 0.0, 0.0, 0.0, 0.0])
     sure, most = (
         float(sum(tail.beyond(clips[[k]], 2)[0] for tail in pair))
-        for pair in (look.tails(FASTER, FASTER), look.lasting())
+        for pair in (look.tails(FASTER, FASTER), look.lasting(2))
     )
     return np.array([look.centre, clips[k], sure, sure, 0.0, max(most - sure, 0.0)])
 
@@ -121,7 +121,7 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, shape: A
         return np.array([[t.beyond(np.array([e]), power)[0] for t in pair] for pair, e in pairs])
 
     tails = [look.tails(FADE if power == 1 else FASTER) for look in found.looks]
-    sides, alone = beyond(tails), beyond([look.lasting() for look in found.looks])
+    sides, alone = beyond(tails), beyond([look.lasting(power) for look in found.looks])
     if power == 2:  # columns have it as they have tails of their own; at most all of it, at least an even part
         own = sides.sum(axis=1) / unit
         guess = unit * lost * (d * own / own.sum() if own.sum() > 0.0 else 1.0)
@@ -150,5 +150,5 @@ def clip_norms(look: Look, noise: float, power: int, parts: float) -> tuple[floa
     k = int(np.argmin((noise * (look.centre + clips) ** power) ** 2 + fear * lost**2))
     if not _known(look.tails(), tail):
         k = -1
-    guess, most = (float(t.beyond(clips[[k]], power, look.centre)[0]) / parts for t in (sure, look.lasting()[1]))
+    guess, most = (float(t.beyond(clips[[k]], power, look.centre)[0]) / parts for t in (sure, look.lasting(power)[1]))
     return look.centre + float(clips[k]), guess, most

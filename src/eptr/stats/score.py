@@ -64,24 +64,23 @@ def score(
     question = Question(
         what=scoring, epsilon=epsilon, delta=delta, level=level, home=__name__, declared={"y_range": y_range}, **shared
     )
-    if isinstance(model, type) or not callable(getattr(model, "predict", None)):
-        raise InputError(f"model must be a fitted estimator, an object with predict; got {type(model).__name__}.")
+    needed = "predict" if scoring in ("accuracy", *_OF_NUMBERS) else "predict_proba"
+    if isinstance(model, type) or not hasattr(model, needed):
+        raise InputError(
+            f"model must be a fitted estimator with {needed} for scoring={scoring!r}; got {type(model).__name__}."
+        )
     names, columns = getattr(model, "feature_names_in_", None), None
     if names is not None and (isinstance(y, str) or hasattr(X, "columns")):
         columns = tuple(map(str, names))  # in the order of the fit, whatever the table's
     classes = None if scoring in _OF_NUMBERS else getattr(model, "classes_", None)
     if classes is None and scoring not in _OF_NUMBERS:
         raise InputError(f"scoring={scoring!r} needs a fitted classifier; {type(model).__name__} has no classes_.")
-    if scoring not in ("accuracy", *_OF_NUMBERS) and not hasattr(model, "predict_proba"):
-        raise InputError(
-            f"scoring={scoring!r} needs predict_proba, which {type(model).__name__} lacks; use 'accuracy'."
-        )
     task = Task("numbers" if classes is None else "labels", classes, question.drop, columns)
     told = Told(model, _range(y_range, scoring) if classes is None else (0.0, 1.0))
     rows, spending = question.open(X, y, task)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the model: one that depends on rows would be a leak
-        told.answers(rows.n_features, labels=scoring == "accuracy", classes=0 if classes is None else len(classes))
+        told.answers(rows.n_features, needed, 0 if classes is None else len(classes))
         return SCORES[scoring](Scored(question, rows, spending, told))
 
 

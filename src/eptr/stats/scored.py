@@ -40,14 +40,12 @@ class Told:
                 found[odd] = None
                 return found
 
-    def answers(self, columns: int, *, labels: bool, classes: int) -> None:
+    def answers(self, columns: int, method: str, classes: int) -> None:
         """A model that cannot answer at all says so here, about a row of zeros, which tells nothing."""
-        method = "predict" if labels or not classes else "predict_proba"
         found = self._asked(np.zeros((1, columns)), method)
-        shape = (1,) if method == "predict" else (1, classes)
-        if found.shape != shape or not (labels or np.issubdtype(found.dtype, np.number)):
-            kind = "label" if labels else "number"
-            raise InputError(f"model must answer {method} with one {kind} per row{' and class' * (shape != (1,))}.")
+        shape, kind = ((1,), "label" if classes else "number") if method == "predict" else ((1, classes), "number")
+        if found.shape != shape or (kind == "number" and not np.issubdtype(found.dtype, np.number)):
+            raise InputError(f"model must answer {method} with one {kind} per row{' and class' * (len(shape) - 1)}.")
 
     def _asked(self, x: Array, method: str) -> Array:
         names = getattr(self.model, "feature_names_in_", None)
