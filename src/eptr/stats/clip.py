@@ -148,7 +148,7 @@ def clip_norms(look: Look, noise: float, power: int, parts: float) -> tuple[floa
     lost = tail.beyond(clips, power, look.centre) / parts
     fear = FEAR if power == 2 else 0.5 * FEAR  # long rows seldom all point the same way
     k = int(np.argmin((noise * (look.centre + clips) ** power) ** 2 + fear * lost**2))
-    if not _known(look.tails(), tail):
+    if not _known(look.tails(), tail):  # longer rows may be anywhere
         k = -1
     guess, most = (float(t.beyond(clips[[k]], power, look.centre)[0]) / parts for t in (sure, look.lasting(power)[1]))
     return look.centre + float(clips[k]), guess, most
