@@ -127,7 +127,7 @@ def test_bands_hold_the_curve_and_the_estimate(epsilon):
         value, low, high = additive(seed, epsilon).fit(*sample(seed, 2000)).partial_effect(0, GRID, centred=False)
         assert np.all((low <= value) & (value <= high))
         held.append(np.mean((low <= curve(GRID)) & (curve(GRID) <= high)))
-    assert 0.92 < np.mean(held) < 0.999
+    assert 0.92 < np.mean(held) < 0.985
 
 
 def test_a_jump_is_reported_and_a_smooth_curve_is_not():
@@ -135,10 +135,17 @@ def test_a_jump_is_reported_and_a_smooth_curve_is_not():
     jump = additive(epsilon=4.0).fit(x, y).summary()
     assert jump.rough.tolist() == [True]
     assert jump.jumps[0] == pytest.approx([0.4], abs=0.01)
-    assert "jump near 0.4" in str(jump)
+    assert "jump near 0.398" in str(jump)  # the end of a cell
     smooth = additive(epsilon=4.0).fit(*sample(0, 20_000)).summary()
     assert smooth.rough.tolist() == [False]
     assert "jump" not in str(smooth)
+
+
+def test_two_jumps_are_told_apart_and_a_bump_that_functions_are_too_few_for_has_none():
+    x, y = sample(0, 20_000, lambda u: 0.8 * (u > 0.35) - 0.5 * (u > 0.6))
+    assert additive().fit(x, y).summary().jumps[0] == pytest.approx([0.35, 0.6], abs=0.01)
+    bump = [sample(seed, 500, lambda u: np.exp(-0.5 * ((u - 0.45) / 0.06) ** 2)) for seed in range(6)]
+    assert sum(additive(seed).fit(*rows).rough_[0] for seed, rows in enumerate(bump)) <= 1
 
 
 def test_bands_hold_beside_a_jump_that_is_seen():

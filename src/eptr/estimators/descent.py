@@ -22,7 +22,7 @@ from .gradient import Bands, Beyond, Curvature, Gradient, Likelihood, Norms, Slo
 from .tail import RATIO, Tail
 from .whitening import Whitening, repaired
 
-__all__ = ["Descent", "Schedule", "Solution", "schedule"]
+__all__ = ["UNSEEN", "Descent", "Schedule", "Solution", "schedule"]
 
 Array = NDArray[np.float64]
 
@@ -51,9 +51,7 @@ CURVATURES, CURVATURE_DOUBT = (0.7, 3.0), 3.0  # eigenvalues lie between these; 
 EVEN = 0.75  # least spread of a direction, as a share of what it would be if errors were as large everywhere
 SLOPE = 0.3  # least mean derivative of a step of symmetric errors
 EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
-UNSEEN = (
-    0.25  # what may lie beyond it, in units of the last band, at OUTSIDE/(n mu) sqrt(p) = .002, growing as its root
-)
+UNSEEN = 0.25  # what may lie beyond it at least, in units of the last band, if outside/n = .002; growing as its root
 CLEAR = 0.5  # persons are added up if the noise of that is less than this much of what the bound would add
 CELLS = 28
 
@@ -142,10 +140,11 @@ class Descent:
         plan: Schedule,
         largest: float,
         pace: float = 1.0,
+        unseen: float = UNSEEN,
     ) -> None:
         self.likelihood, self.rows, self.x_bound, self.constant = likelihood, rows, x_bound, constant
         self.whitening, self.spending, self.plan, self.largest = whitening, spending, plan, largest
-        self.n, self.p, self.pace = rows.n, len(whitening.matrix), pace
+        self.n, self.p, self.pace, self.unseen = rows.n, len(whitening.matrix), pace, unseen
         self.learnt = np.eye(self.p)  # inverse curvature, as steps that went too far have shown it. proof: overshoot
         self.overshot = False
 
@@ -293,7 +292,7 @@ class Descent:
         if kept == len(levels):
             signal = max(0.0, 1.0 - p * float(variance[-1]) / max(float(top @ top), 1e-300))
             estimate = estimate + EXTRAPOLATE * min(ratio, 1.0) * signal * pace * (inverse @ top)
-        unseen = min(max(ratio, UNSEEN * math.sqrt(plan.outside / n / 0.002)), 1.5)
+        unseen = min(max(ratio, self.unseen * math.sqrt(plan.outside / n / 0.002)), 1.5)
         hidden = unseen**2 * (np.outer(top, top) + float(variance[-1]) * np.eye(p))
         middle = moment / n + float(np.sum(variance)) * np.eye(p) + hidden  # proof: sandwich
         noise = math.sqrt(float(np.sum(variance[:kept])))

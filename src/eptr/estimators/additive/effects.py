@@ -63,11 +63,10 @@ def _axis(fitted: AdditiveFitted, term: int) -> Any:
 
 def jumps_of(fitted: AdditiveFitted, term: int) -> list[float]:
     """Where a rough term of one column jumps."""
-    part, axis = fitted.part(term), _axis(fitted, term)
     if not fitted.rough[term] or len(fitted.terms[term]) > 1:
         return []
-    places = jumps(axis, fitted.centre[part], fitted.covariance[part, part], float(fitted.beyond[term]))
-    return list(map(float, axis.back(np.array(places))))
+    part = fitted.part(term)
+    return jumps(fitted.expansion, term, fitted.centre[part], fitted.covariance[part, part], float(fitted.beyond[term]))
 
 
 def _pointwise(fitted: AdditiveFitted, term: int, points: Array, level: float, centred: bool) -> Effect:

@@ -17,7 +17,7 @@ from ...rows.engine import Rows
 from ...rows.memory import MemoryRows
 from ...rows.namespace import namespace
 from ..columns import Columns, Standardised, standardise
-from ..descent import Descent, Solution, schedule
+from ..descent import UNSEEN, Descent, Solution, schedule
 from ..gradient import REACH
 from ..planning import Plan
 from ..quantile import RADIUS_SHARE, private_radius, target_sizes
@@ -125,12 +125,13 @@ def descend(
     reach: float = REACH,
     count: bool = False,
     pace: float = 1.0,
+    unseen: float = UNSEEN,
     variance: Array | None = None,
 ) -> tuple[Solution, Whitening, NDArray[np.bool_], float]:
     """From rows of about unit size to a solution in whitened coordinates; y is seen up to ``reach`` times its bound.
 
     ``pace``: length of a step; below 1 where the Gram matrix may be too small, and a whole step would go too far.
-    ``variance``: of columns, where it is known.
+    ``unseen``: least that an interval counts for what lies beyond the last level. ``variance``: of columns, where it is known.
     """
     n, p, bound = rows.n, public.numbers, public.y_bound
     mu = effective(spending.mu, spending.unit)
@@ -162,7 +163,7 @@ def descend(
     plan = schedule(n, p, mu, left, symmetric=symmetric, warm=warm, clear=clear)
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
     descent = Descent(
-        Squares(reach * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest, pace
+        Squares(reach * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest, pace, unseen
     )
     phi = np.zeros(p)
     if warm:  # clear data: start from the noisy normal equations instead of from zero
