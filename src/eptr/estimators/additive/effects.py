@@ -65,8 +65,9 @@ def jumps_of(fitted: AdditiveFitted, term: int) -> list[float]:
     """Where a rough term of one column jumps."""
     if not fitted.rough[term] or len(fitted.terms[term]) > 1:
         return []
-    part = fitted.part(term)
-    return jumps(fitted.expansion, term, fitted.centre[part], fitted.covariance[part, part], float(fitted.beyond[term]))
+    part, seen = fitted.part(term), fitted.expansion.over_rows(term)
+    estimate, variance = fitted.centre[part], fitted.covariance[part, part]
+    return jumps(_axis(fitted, term), *seen, estimate, variance, float(fitted.beyond[term]))
 
 
 def _pointwise(fitted: AdditiveFitted, term: int, points: Array, level: float, centred: bool) -> Effect:

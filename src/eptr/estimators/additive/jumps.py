@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import minimum_filter
 
-from .axes import CELLS, CLEAR, WINDOWS, nearby
-from .expansion import RIDGE, Expansion
+from .axes import CELLS, CLEAR, WINDOWS, Stretched, nearby
+from .expansion import RIDGE
 
 __all__ = ["jumps"]
 
@@ -22,24 +22,26 @@ SIZES = np.geomspace(1e-2, 1e6, 17)  # of a smooth curve's coefficients: varianc
 BENDS = (1.0, 4.0, 16.0)  # frequencies from which they fall
 LINE = 1e3  # variance of the line's coefficient, in that of the next one
 FREE = 1e8  # variance of what may be anything: what no rows tell about, and jumps that were found
-SURE = 4.0  # standard deviations: that there is a jump, and by how much it exceeds the curve's
+LIKELY = 9.0  # by how much a jump must raise the log likelihood
+WIDE = 4.0  # standard deviations of the curve that it must exceed: twice the half width of a band
 CELLS_WIDE = 3  # least number of cells within reach of it: within one, nobody knows where the rows are
 
 
-def jumps(expansion: Expansion, term: int, estimate: Array, variance: Array, beyond: float) -> list[float]:
+def jumps(
+    axis: Stretched, functions: Array, share: Array, estimate: Array, variance: Array, beyond: float
+) -> list[float]:
     """Values of a term's only column; none if there is none to be seen, or the band is wide enough for it.
 
-    ``beyond``: variance that the band has for what is rougher than the functions.
+    ``functions``, ``share``: in the cells of the column, and of rows. ``beyond``: variance that the band has for what is rougher.
     """
-    axis, count = expansion.axes[expansion.terms[term][0]], len(estimate)
-    functions, share = expansion.over_rows(term)
+    count = len(estimate)
     weighted, unit = functions * share[:, None], float(np.mean(np.diag(variance)))
     gram = functions.T @ weighted
     weight, direction = np.linalg.eigh(gram)
-    free = direction[:, weight < CLEAR] @ direction[:, weight < CLEAR].T
-    noise = variance / unit + FREE * free
+    free = direction[:, weight < CLEAR]
+    noise = variance / unit + RIDGE * np.eye(count) + FREE * free @ free.T
     above = np.cumsum(weighted[::-1], axis=0)[-2::-1]  # what a step by 1 has in common with the functions
-    steps = np.linalg.solve(gram + RIDGE * np.eye(count), above.T)
+    steps = np.asarray(np.linalg.solve(gram + RIDGE * np.eye(count), above.T), dtype=float)
     doubt = np.sqrt(np.einsum("ij,jk,ik->i", functions, variance, functions) + beyond)
 
     places, reach = np.linspace(axis.low, axis.high, CELLS + 1)[1:-1], 1.5 / count
@@ -52,9 +54,9 @@ def jumps(expansion: Expansion, term: int, estimate: Array, variance: Array, bey
     while known.any():
         at = np.flatnonzero(known)
         gain, size = _evidence(estimate / math.sqrt(unit), steps[:, at], noise)
-        gain[np.abs(size) * math.sqrt(unit) < SURE * doubt[at]] = 0.0
+        gain[np.abs(size) * math.sqrt(unit) < WIDE * doubt[at]] = 0.0
         best = at[int(np.argmax(gain))]
-        if np.max(gain) < SURE**2 / 2.0:
+        if np.max(gain) < LIKELY:
             break
         found.append(float(places[best]))
         noise = noise + FREE * np.outer(steps[:, best], steps[:, best])  # and besides that one?

@@ -132,8 +132,8 @@ def _shrunk(found: AdditiveFitted, expansion: Expansion) -> AdditiveFitted:
     """Each term's coefficients in blocks of frequencies, and what its roughest functions say about rougher ones."""
     kept, beyond, rough = found.kept.copy(), found.beyond.copy(), found.rough.copy()
     for k, term in enumerate(found.terms):
-        part = found.part(k)
-        if isinstance(expansion.axes[term[0]], Levels):
+        axis, part = expansion.axes[term[0]], found.part(k)
+        if isinstance(axis, Levels):
             continue
         estimate, variance = found.centre[part], found.covariance[part, part]
         kept[part] = factors(estimate, np.diag(variance), kept=len(term))
@@ -144,7 +144,7 @@ def _shrunk(found: AdditiveFitted, expansion: Expansion) -> AdditiveFitted:
             score = float(estimate[last] @ np.linalg.solve(variance[last, last], estimate[last]))
             rough[k] = score > chi2.isf(ROUGH, len(estimate[last]))
         else:
-            rough[k] = bool(jumps(expansion, k, estimate, variance, float(beyond[k])))
+            rough[k] = bool(jumps(axis, functions, share, estimate, variance, float(beyond[k])))
     coef = kept * found.centre[:-1]
     return replace(found, value=np.append(coef, found.intercept), coef=coef, kept=kept, beyond=beyond, rough=rough)
 
