@@ -124,6 +124,7 @@ class Solution:
     residual_square: float
     banded: bool
     sampling: Array | None = None  # the part of the covariance that is not
+    moves: tuple[Array, Array, float] | None = None  # whole moves that two passes asked for, and the noise of the last
 
 
 class Descent:
@@ -221,7 +222,7 @@ class Descent:
 
     def finish(self, phi: Array) -> Solution:
         """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands"""
-        plan, once, left = self.plan, self.plan.passes[0] == 0.0, np.zeros((self.p, self.p))
+        plan, once, left, moves = self.plan, self.plan.passes[0] == 0.0, np.zeros((self.p, self.p)), None
         bend = [Curvature(self.plan.leverage)] if plan.curvature else []
         pace = 1.0 if bend else self.pace  # without a curvature a whole move goes too far where a whole step does
         tail, curvature = self.tail(phi, *([] if once else bend))
@@ -251,12 +252,13 @@ class Descent:
             kept, weight = (every, 0.0) if alone else (kept, FIRST)
             variance = second_noise if alone else 1.0 / (1.0 / first_noise + 1.0 / second_noise)
             together, centre = weight * first + (1.0 - weight) * second, phi + (1.0 - weight) * move
+            moves = move / pace, inverse @ np.sum(second, axis=0), math.sqrt(noises[1])
             if far and pace == 1.0:  # with the right curvature nothing would be left to go but noise. proof: left
                 rest = inverse @ np.sum(second, axis=0)
                 left = np.outer(rest, rest) * float(rest @ rest) / float(move @ move)
         moment = self.moment(tail, spread, outer, inverse)
         found = self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment, pace)
-        return replace(found, banded=self.few_beyond(beyond, count), covariance=found.covariance + left)
+        return replace(found, banded=self.few_beyond(beyond, count), covariance=found.covariance + left, moves=moves)
 
     def left(self, inverse: Array, move: Array) -> Array:
         """Square of what one pass may leave: long rows are shortened in the curvature too, if less than before. proof: left"""

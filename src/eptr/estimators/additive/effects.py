@@ -95,7 +95,8 @@ def too_few(fitted: AdditiveFitted, term: int, points: Array) -> NDArray[np.bool
     for place, j in enumerate(fitted.terms[term]):
         axis, x = expansion.axes[j], points[:, place]
         if isinstance(axis, Levels):
-            found |= axis.shares[np.argmin(np.abs(x[:, None] - axis.levels), axis=1)] * fitted.n_rows < fitted.few
+            level = np.argmin(np.abs(x[:, None] - axis.levels), axis=1)
+            found |= (axis.shares[level] * fitted.n_rows < fitted.few) | ~axis.seen[level]
             continue
         cell, density = axis.cell(x), nearby(axis.density)
         most = max(1, *(degree[place] for degree in expansion.degrees[term]))

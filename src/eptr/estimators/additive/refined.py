@@ -14,11 +14,12 @@ from ...privacy.contribution import Ball
 from ...privacy.spending import Spending
 from ...rows.engine import Rows
 from ...rows.memory import MemoryRows
+from ..descent import Solution
 from ..linear.problem import Problem
 from ..linear.refined import descend
 from ..planning import Plan
 from ..strategy import NoisySums
-from .axes import Levels, axes_of, release_axes
+from .axes import RARE, Levels, axes_of, cells_of, release_axes
 from .basis import degrees_of
 from .expansion import RIDGE, Expanded, Expansion
 from .jumps import jumps
@@ -38,6 +39,7 @@ LENGTH = 1.2  # rows of functions are shortened at this multiple of the root of 
 PACE = 0.6  # length of a step: long rows are shortened, and columns depend, so the Gram matrix may be too small by half
 REACH = 2.0  # y is seen up to this multiple of half its range: a range that is a little too narrow does no harm
 FEW = 10.0  # a place with fewer than FEW/mu rows within reach of a function is one where nothing can be said
+FAR = 3.0  # standard deviations of its noise from which a move is clear
 KINK = 27.0 / 64.0  # of what is rougher than 3K/4 functions of a kink, rougher than K
 ROUGH = 1e-2  # chance at which the roughest functions of a term of several columns stand out although there is nothing
 SIMULATED = 20_000  # rows of a plan
@@ -93,7 +95,7 @@ class Refined(NoisySums):
         p, bound, centre = expansion.count, (high - low) / 2.0, (high + low) / 2.0
         problem = Problem(public.budget, public.unit, rows.n, p, LENGTH * math.sqrt(p), bound, fit_intercept=True)
         seen, left = Expanded(rows, expansion, centre), spending.within(1.0 - AXES_SHARE)
-        solution, whitening, *_ = descend(
+        solution, whitening, unknown, _ = descend(
             seen, problem, left, symmetric=False, reach=REACH, pace=PACE, unseen=0.0
         )  # proof: gradients
         to_functions = np.diag(problem.scaling) @ whitening.matrix
@@ -125,7 +127,31 @@ class Refined(NoisySums):
             outside=outside,
             corrected=solution.banded,
         )
-        return _shrunk(found, expansion)
+        return _shrunk(_arrived(found, to_functions, solution, unknown), expansion)
+
+
+def _arrived(
+    found: AdditiveFitted, to_functions: Array, solution: Solution, unknown: NDArray[np.bool_]
+) -> AdditiveFitted:
+    """Levels with few rows are reached slowly: what the last pass asked of them may be left to go, and is counted.
+
+    A rare one that it moved clearly, and by more than half of what the pass before had asked, has not arrived, and is not seen.
+    """
+    seen, covariance = found.seen.copy(), found.covariance.copy()
+    cells = cells_of(len(found.x_range), dict(found.categories))
+    for k, (j, *_) in enumerate(found.terms):
+        if j not in dict(found.categories):
+            continue
+        part, shares = found.part(k), found.marginals[cells[j]][1:]
+        far = unknown[part]
+        if solution.moves is not None:
+            before, last = (to_functions[part] @ move for move in solution.moves[:2])
+            noise = solution.moves[2] ** 2 * (to_functions[part] @ to_functions[part].T)
+            signal = max(0.0, 1.0 - len(last) / max(float(last @ np.linalg.solve(noise, last)), 1e-300))
+            covariance[part, part] += signal * np.outer(last, last)
+            far = far | ((np.abs(last) > FAR * np.sqrt(np.diag(noise))) & (np.abs(last) > np.abs(before) / 2.0))
+        seen[cells[j]][1:] &= ~far | (shares * (1.0 - shares) >= RARE**2)
+    return replace(found, seen=seen, covariance=covariance)
 
 
 def _shrunk(found: AdditiveFitted, expansion: Expansion) -> AdditiveFitted:
