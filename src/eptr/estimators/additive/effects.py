@@ -162,7 +162,8 @@ class AdditiveSummary:
         ]
         text += ["", f"{'Plain coefficients':<{width + 14}}{tails:>13.1%} {1 - tails:>13.1%}"]
         for name, value, (low, high) in zip(self.names, self.estimates, self.intervals, strict=True):
-            text.append(f"{name:<{width}}{value:>14.5g}{low:>14.5g}{high:>14.5g}")
+            told = f"{value:>14.5g}{low:>14.5g}{high:>14.5g}" if high - low < math.inf else "   too few rows to say"
+            text.append(f"{name:<{width}}{told}")
         text += [
             "---",
             f"Residual standard error about {self.residual_scale:.4g} on {self.n} rows; "
