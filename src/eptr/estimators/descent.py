@@ -22,7 +22,7 @@ from .gradient import Bands, Beyond, Curvature, Gradient, Likelihood, Norms, Slo
 from .tail import RATIO, Tail
 from .whitening import Whitening, repaired
 
-__all__ = ["Descent", "Schedule", "Solution", "schedule"]
+__all__ = ["UNSEEN", "Descent", "Schedule", "Solution", "schedule"]
 
 Array = NDArray[np.float64]
 
@@ -54,9 +54,7 @@ CURVATURES, CURVATURE_DOUBT = (0.7, 3.0), 3.0  # eigenvalues lie between these; 
 EVEN = 0.75  # least spread of a direction, as a share of what it would be if errors were as large everywhere
 SLOPE = 0.3  # least mean derivative of a step of symmetric errors
 EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
-UNSEEN = (
-    0.25  # what may lie beyond it, in units of the last band, at OUTSIDE/(n mu) sqrt(p) = .002, growing as its root
-)
+UNSEEN = 0.25  # what may lie beyond it at least, in units of the last band, if outside/n = .002; growing as its root
 CLEAR = 0.5  # persons are added up if the noise of that is less than this much of what the bound would add
 CELLS = 28
 
@@ -129,6 +127,7 @@ class Solution:
     residual_square: float
     banded: bool
     sampling: Array | None = None  # the part of the covariance that is not
+    moves: tuple[Array, Array, float] | None = None  # whole moves that two passes asked for, and the noise of the last
 
 
 class Descent:
@@ -145,10 +144,11 @@ class Descent:
         plan: Schedule,
         largest: float,
         pace: float = 1.0,
+        unseen: float = UNSEEN,
     ) -> None:
         self.likelihood, self.rows, self.x_bound, self.constant = likelihood, rows, x_bound, constant
         self.whitening, self.spending, self.plan, self.largest = whitening, spending, plan, largest
-        self.n, self.p, self.pace = rows.n, len(whitening.matrix), pace
+        self.n, self.p, self.pace, self.unseen = rows.n, len(whitening.matrix), pace, unseen
         self.learnt = np.eye(self.p)  # inverse curvature, as steps that went too far have shown it. proof: overshoot
         self.overshot = False
 
@@ -215,7 +215,7 @@ class Descent:
 
     def finish(self, phi: Array) -> Solution:
         """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands"""
-        plan, once, left = self.plan, self.plan.passes[0] == 0.0, np.zeros((self.p, self.p))
+        plan, once, left, moves = self.plan, self.plan.passes[0] == 0.0, np.zeros((self.p, self.p)), None
         bend = [Curvature(self.plan.leverage)] if plan.curvature else []
         pace = 1.0 if bend else self.pace  # without a curvature a whole move goes too far where a whole step does
         tail, curvature = self.tail(phi, *([] if once else bend))
@@ -245,12 +245,13 @@ class Descent:
             kept, weight = (every, 0.0) if alone else (kept, FIRST)
             variance = second_noise if alone else 1.0 / (1.0 / first_noise + 1.0 / second_noise)
             together, centre = weight * first + (1.0 - weight) * second, phi + (1.0 - weight) * move
+            moves = move / pace, inverse @ np.sum(second, axis=0), math.sqrt(noises[1])
             if far and pace == 1.0:  # with the right curvature nothing would be left to go but noise. proof: left
                 rest = inverse @ np.sum(second, axis=0)
                 left = np.outer(rest, rest) * float(rest @ rest) / float(move @ move)
         moment = self.moment(tail, spread, outer, inverse)
         found = self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment, pace)
-        return replace(found, banded=self.few_beyond(beyond, count), covariance=found.covariance + left)
+        return replace(found, banded=self.few_beyond(beyond, count), covariance=found.covariance + left, moves=moves)
 
     def left(self, inverse: Array, move: Array) -> Array:
         """Square of what one pass may leave: long rows are shortened in the curvature too, if less than before. proof: left"""
@@ -286,7 +287,7 @@ class Descent:
         if kept == len(levels):
             signal = max(0.0, 1.0 - p * float(variance[-1]) / max(float(top @ top), 1e-300))
             estimate = estimate + EXTRAPOLATE * min(ratio, 1.0) * signal * pace * (inverse @ top)
-        unseen = min(max(ratio, UNSEEN * math.sqrt(plan.outside / n / 0.002)), 1.5)
+        unseen = min(max(ratio, self.unseen * math.sqrt(plan.outside / n / 0.002)), 1.5)
         hidden = unseen**2 * (np.outer(top, top) + float(variance[-1]) * np.eye(p))
         middle = moment / n + float(np.sum(variance)) * np.eye(p) + hidden  # proof: sandwich
         noise = math.sqrt(float(np.sum(variance[:kept])))

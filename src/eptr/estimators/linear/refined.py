@@ -18,7 +18,7 @@ from ...rows.memory import MemoryRows
 from ...rows.namespace import namespace
 from ..columns import Columns, Standardised, standardise
 from ..coordinates import buy, price
-from ..descent import Descent, Solution, schedule
+from ..descent import UNSEEN, Descent, Solution, schedule
 from ..gradient import REACH
 from ..planning import Plan
 from ..quantile import RADIUS_SHARE, private_radius, target_sizes
@@ -127,12 +127,13 @@ def descend(
     reach: float = REACH,
     count: bool = False,
     pace: float = 1.0,
+    unseen: float = UNSEEN,
     variance: Array | None = None,
 ) -> tuple[Solution, Whitening, NDArray[np.bool_], float]:
     """From rows of about unit size to a solution in whitened coordinates; y is seen up to ``reach`` times its bound.
 
     ``pace``: length of a step; below 1 where the Gram matrix may be too small, and a whole step would go too far.
-    ``variance``: of columns, where it is known.
+    ``unseen``: least that an interval counts for what lies beyond the last level. ``variance``: of columns, where it is known.
     """
     n, p, bound = rows.n, public.numbers, public.y_bound
     mu = effective(spending.mu, spending.unit)
@@ -163,7 +164,7 @@ def descend(
         solution = Rough(*given).solve(scale, limit)
         # Averaged steps leave what their covariance counts, if they come nearer at all.
         return solution, whitening, found.undetermined(variance, math.inf, n), outside
-    descent, phi = Descent(*given, pace), np.zeros(p)
+    descent, phi = Descent(*given, pace, unseen), np.zeros(p)
     if warm:  # clear data: start from the noisy normal equations instead of from zero
         phi = whitening.matrix.T @ spending.noisy(sums.cross, products, CROSS_SHARE) / n  # proof: cross
     phi = descent.steps(phi, scale, limit)
