@@ -18,7 +18,7 @@ from .carriers import ROOT, Carrier
 from .forks import parallel
 from .live import Name, changed, exchange, forget_caches, functions
 from .operators import Mutant
-from .trials import LIMIT, Session
+from .trials import LIMIT, Plan, Session, remembered
 
 MEMORY = ROOT / "build" / "mutants"  # what was learnt of a file of tests, until that file changes
 PATIENCE, SLOW = 0.5, 2.0  # seconds: what a test executes it executes at once, and it counts as slow if it goes on
@@ -66,7 +66,7 @@ def learn(session: Session, tests: list[str], paths: list[Path]) -> Seen | str:
     return seen
 
 
-def remembered(session: Session, paths: list[Path], until: float) -> Iterator[Seen]:
+def learnt(session: Session, paths: list[Path], until: float) -> Iterator[Seen]:
     """What every file of tests executes: from memory, or tried now."""
     tests: dict[str, list[str]] = defaultdict(list)
     for test in session.items:
@@ -95,20 +95,22 @@ class Guards:
     def __init__(self, session: Session, paths: list[Path], until: float) -> None:
         self.time: dict[str, float] = {}
         self.enter: dict[tuple[str, str], list[str]] = defaultdict(list)
-        self.noticed: dict[Path, list[str]] = defaultdict(list)
-        for seen in remembered(session, paths, until):
+        self.noticed: dict[Path, Counter[str]] = defaultdict(Counter)
+        for seen in learnt(session, paths, until):
             for test, (seconds, executed) in seen.items():
                 self.time[test] = seconds
                 for place in {*executed, *((file, "") for file, _ in executed)}:
                     self.enter[place].append(test)
 
-    def plan(self, mutant: Mutant) -> list[tuple[str, float]]:
+    def plan(self, mutant: Mutant) -> Plan:
         """Tests that execute the statement: those that noticed neighbours, a few of each kind, the rest; the quickest first."""
         before, alike = self.noticed[mutant.path], Counter()
 
-        def rank(test: str) -> tuple[int, int]:
-            alike[test.partition("[")[0]] += 1
-            return -before.index(test) - 1 if test in before else 0, alike[test.partition("[")[0]] // (ALIKE + 1)
+        def rank(test: str) -> tuple[int, float]:
+            kind = test.partition("[")[0]
+            alike[kind] += 1
+            often = before[test]
+            return 0 if often else 1 + alike[kind] // (ALIKE + 1), self.time[test] / (often or 1)
 
         plan, spent = [], 0.0
         for test in sorted(sorted(self.enter[str(mutant.path), mutant.place], key=self.time.__getitem__), key=rank):
@@ -117,6 +119,5 @@ class Guards:
                 plan.append((test, 5.0 + 5.0 * self.time[test]))
         return plan
 
-    def notice(self, mutant: Mutant, test: str) -> None:
-        if "::" in test and test not in self.noticed[mutant.path]:
-            self.noticed[mutant.path].append(test)
+    def notice(self, mutant: Mutant, by: str) -> None:
+        self.noticed[mutant.path][remembered(by)[0]] += 1
