@@ -17,6 +17,7 @@ SEAMS = ("accounting/account.py", "accounting/ledger.py", "estimators/base.py", 
 SEAMS += ("privacy/unit.py", "rows/engine.py", "study/journal.py")
 SPENDS = {"noisy", "sums", "draw", "laplace", "laplace_blocks", "test", "test_at_rung", "within", "share"}
 EXACT = {"sum_grid", "product_grid", "toward_zero", "shrink_factors", "project", "Cost"}
+SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Delete)
 DATA = {"rows", "spending", "asked", "bounds"}  # what a formula knows nothing of
 PLANS = {"scale", "laplace_scale"}  # what says how much noise there will be
 SILENT = {"__repr__", "__str__", "to_json", "to_dict", "__hash__", "planned_noise"}  # what only tells or plans
@@ -42,6 +43,23 @@ def called(node: ast.AST) -> str:
     )
 
 
+def _calls(node: ast.AST) -> set[str]:
+    return {called(call) for call in ast.walk(node) if isinstance(call, ast.Call)}
+
+
+@functools.cache
+def _draws(node: ast.AST) -> bool:
+    """Of a statement that spends, what is spent carries; what is done with a number that has its noise is nobody's risk."""
+    return isinstance(node, SIMPLE) and bool(_calls(node) & SPENDS)
+
+
+@functools.cache
+def _held(home: ast.AST) -> set[str]:
+    """What the object of a method has."""
+    found = (n for n in ast.walk(home) if isinstance(n, ast.Attribute)) if isinstance(home, ast.ClassDef) else ()
+    return {n.attr for n in found if isinstance(n.value, ast.Name) and n.value.id == "self"}
+
+
 class Carrier:
     """One file: its tree, and which statements carry the guarantee."""
 
@@ -49,6 +67,7 @@ class Carrier:
         self.path, self.text = path, path.read_text()
         self.lines, self.tree = self.text.splitlines(), ast.parse(self.text)
         self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        self.speaks = functools.cache(self._speaks_of_it)
         proof = path.with_suffix(".md")
         self.whole = path.relative_to(SOURCE).parts[0] in WHOLE or not proof.exists()
         accuracy = proof.read_text().partition("## What is estimated")[2] if proof.exists() else ""
@@ -88,29 +107,24 @@ class Carrier:
                 return False  # 2.0**-52, x**2: units and degrees
             if isinstance(outer, ast.ClassDef) and any(called(base) == "Protocol" for base in outer.bases):
                 return False
-        return self.whole or any(self._speaks_of_it(above, chain) for above in chain)
+        if self.whole:
+            return True
+        drawn = any(isinstance(outer, ast.Call) and called(outer) in SPENDS for outer in chain[1:])
+        return any(self.speaks(above) or (drawn and _draws(above)) for above in chain)
 
-    def _speaks_of_it(self, node: ast.AST, chain: list[ast.AST]) -> bool:
-        """A row function, a formula with a proof, or a statement that names a proof, a contribution, a share or an exact sum."""
+    def _speaks_of_it(self, node: ast.AST) -> bool:
+        """A row function, a formula with a proof, or a statement that names a proof, a contribution or an exact sum."""
         if isinstance(node, ast.FunctionDef):
             given = {a.arg for a in node.args.args}
-            used = {getattr(n, "attr", getattr(n, "id", "")) for n in ast.walk(node)} | self._held(node)
+            used = {getattr(n, "attr", getattr(n, "id", "")) for n in ast.walk(node)} | _held(self.parents[node])
             return "keep" in given or (not (given | used) & DATA and self._proves(ast.get_docstring(node) or ""))
-        if not isinstance(node, ast.stmt) or isinstance(node, (ast.ClassDef, ast.If, ast.For, ast.With)):
+        if not isinstance(node, SIMPLE) or _draws(node):
             return False
-        calls = {called(call) for call in ast.walk(node) if isinstance(call, ast.Call)}
-        if calls & SPENDS:  # what is done with a number that has its noise is nobody's risk
-            return any(called(outer) in SPENDS for outer in chain[1:] if isinstance(outer, ast.Call))
         above = self.lines[node.lineno - 2].strip() if node.lineno > 1 else ""
         own = self.lines[node.lineno - 1 : node.end_lineno]
         comments = "".join(line.partition("#")[2] for line in [above if above.startswith("#") else "", *own])
+        calls = _calls(node)
         return self._proves(comments) or bool(calls & (contributions() | EXACT) and not calls & PLANS)
-
-    def _held(self, method: ast.FunctionDef) -> set[str]:
-        """What the object of a method has."""
-        home = self.parents[method]
-        found = (n for n in ast.walk(home) if isinstance(n, ast.Attribute)) if isinstance(home, ast.ClassDef) else ()
-        return {n.attr for n in found if isinstance(n.value, ast.Name) and n.value.id == "self"}
 
     def _proves(self, text: str) -> bool:
         """Whether a proof is named that is about privacy."""

@@ -88,7 +88,7 @@ def with_tests(files: list[str], work: Callable[[Session], object]) -> Session:
     """Collect files of tests and do ``work`` with them."""
     os.chdir(ROOT)
     options = ["-q", "-n", "0", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--capture=no"]
-    options += ["-o", "addopts=", "--no-summary", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    options += ["-o", "addopts=", "--no-summary", "--tb=native", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
     session = Session(work)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["PYTEST_DEBUG_TEMPROOT"] = folder
