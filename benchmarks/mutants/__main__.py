@@ -71,7 +71,8 @@ def run_all(options: argparse.Namespace, session: Session) -> int:
         tests = Guards(session, carriers(), until)
         for mutant in mutants:
             tests.notice(mutant, noticed(rows, mutant))
-        for mutant, by in tried((m, tests.plan(m)) for m in unknown):
+        patience = {m: LIMIT if m.key not in rows else 4.0 * LIMIT for m in unknown}  # who survived is looked at for longer
+        for mutant, by in tried((m, tests.plan(m, patience[m])) for m in unknown):
             tests.notice(mutant, by)
             if not by:
                 print(f"survived: {mutant.file}:{mutant.line}  {mutant.operator}: {mutant.change}", flush=True)

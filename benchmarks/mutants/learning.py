@@ -18,7 +18,7 @@ from .carriers import ROOT, Carrier
 from .forks import parallel
 from .live import Name, changed, exchange, forget_caches, functions
 from .operators import Mutant
-from .trials import LIMIT, Plan, Session, remembered
+from .trials import Plan, Session, remembered
 
 MEMORY = ROOT / "build" / "mutants"  # what was learnt of a file of tests, until that file changes
 PATIENCE, SLOW = 0.5, 2.0  # seconds: what a test executes it executes at once, and it counts as slow if it goes on
@@ -102,7 +102,7 @@ class Guards:
                 for place in {*executed, *((file, "") for file, _ in executed)}:
                     self.enter[place].append(test)
 
-    def plan(self, mutant: Mutant) -> Plan:
+    def plan(self, mutant: Mutant, seconds: float) -> Plan:
         """Tests that execute the statement: those that noticed neighbours, a few of each kind, the rest; the quickest first."""
         before, alike = self.noticed[mutant.path], Counter()
 
@@ -114,7 +114,7 @@ class Guards:
 
         plan, spent = [], 0.0
         for test in sorted(sorted(self.enter[str(mutant.path), mutant.place], key=self.time.__getitem__), key=rank):
-            if spent + self.time[test] < LIMIT:
+            if spent + self.time[test] < seconds:
                 spent += self.time[test]
                 plan.append((test, 5.0 + 5.0 * self.time[test]))
         return plan
