@@ -71,7 +71,7 @@ def run_all(options: argparse.Namespace, session: Session) -> int:
         tests = Guards(session, carriers(), until)
         for mutant in mutants:
             tests.notice(mutant, noticed(rows, mutant))
-        patience = {m: LIMIT if m.key not in rows else 4.0 * LIMIT for m in unknown}  # who survived is looked at for longer
+        patience = {m: 4.0 * LIMIT if m.key in rows else LIMIT for m in unknown}  # longer for who survived before
         for mutant, by in tried((m, tests.plan(m, patience[m])) for m in unknown):
             tests.notice(mutant, by)
             if not by:
