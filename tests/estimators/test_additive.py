@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import eptr
-from eptr.estimators.additive.axes import Levels, Stretched, smoothed
+from eptr.estimators.additive.axes import FINE, Levels, Stretched, smoothed
 from eptr.estimators.additive.basis import degrees_of, smooth_functions
 from eptr.estimators.additive.effects import too_few
 from eptr.estimators.additive.expansion import Expansion
@@ -343,3 +343,13 @@ def test_no_name_of_a_column_loses_a_fit_that_was_paid_for():
     fit.fit(x, x[:, 0])
     assert dict(fit.release_.record.settings)["categories"] == '{"1": [0, 1]}'
     assert eptr.from_json(fit.to_json()).categories == {1: [0, 1]}
+
+
+def test_a_value_has_one_place_on_its_axis():
+    """One of FINE equal parts of a range, its ends for what is beyond; of levels the nearer one."""
+    line = Stretched(-1.0, 1.0, np.ones(4), np.ones(4, dtype=bool))
+    half = 1.0 / FINE
+    found = line.place(np.array([-9.0, -1.0, -half, half, 1.0 - half, 1.0, 9.0]))
+    np.testing.assert_array_equal(found, [0, 0, FINE / 2 - 1, FINE / 2, FINE - 1, FINE - 1, FINE - 1])
+    levels = Levels(np.array([0.0, 1.0, 10.0]), np.ones(3) / 3)
+    np.testing.assert_array_equal(levels.place(np.array([-5.0, 0.49, 0.5, 5.49, 5.51, 99.0])), [0, 0, 1, 1, 2, 2])
