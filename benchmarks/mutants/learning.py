@@ -96,6 +96,7 @@ class Guards:
         self.time: dict[str, float] = {}
         self.enter: dict[tuple[str, str], list[str]] = defaultdict(list)
         self.noticed: dict[Path, Counter[str]] = defaultdict(Counter)
+        self.kinds: Counter[str] = Counter()
         for seen in learnt(session, paths, until):
             for test, (seconds, executed) in seen.items():
                 self.time[test] = seconds
@@ -103,14 +104,17 @@ class Guards:
                     self.enter[place].append(test)
 
     def plan(self, mutant: Mutant, seconds: float) -> Plan:
-        """Tests that execute the statement: those that noticed neighbours, a few of each kind, the rest; the quickest first."""
+        """Tests that execute the statement: those that noticed neighbours, a few of each kind, the rest.
+
+        Among them those first that are quick, and quick for how often they noticed anything.
+        """
         before, alike = self.noticed[mutant.path], Counter()
 
         def rank(test: str) -> tuple[int, float]:
             kind = test.partition("[")[0]
             alike[kind] += 1
             often = before[test]
-            return 0 if often else 1 + alike[kind] // (ALIKE + 1), self.time[test] / (often or 1)
+            return 0 if often else 1 + alike[kind] // (ALIKE + 1), self.time[test] / (often or 1 + self.kinds[kind])
 
         plan, spent = [], 0.0
         for test in sorted(sorted(self.enter[str(mutant.path), mutant.place], key=self.time.__getitem__), key=rank):
@@ -120,4 +124,6 @@ class Guards:
         return plan
 
     def notice(self, mutant: Mutant, by: str) -> None:
-        self.noticed[mutant.path][remembered(by)[0]] += 1
+        test = remembered(by)[0]
+        self.noticed[mutant.path][test] += 1
+        self.kinds[test.partition("[")[0]] += 1
