@@ -72,7 +72,7 @@ def run_all(options: argparse.Namespace, session: Session) -> int:
         for mutant in mutants:
             tests.notice(mutant, noticed(rows, mutant))
         patience = {m: 4.0 * LIMIT if m.key in rows else LIMIT for m in unknown}  # longer for who survived before
-        for mutant, by in tried((m, tests.plan(m, patience[m])) for m in unknown):
+        for mutant, by in tried((m, tests.plan(m, patience[m])) for m in sorted(unknown, key=patience.__getitem__)):
             tests.notice(mutant, by)
             if not by:
                 print(f"survived: {mutant.file}:{mutant.line}  {mutant.operator}: {mutant.change}", flush=True)
