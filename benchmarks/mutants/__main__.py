@@ -31,8 +31,10 @@ def noticed(rows: dict[tuple[str, str, str], list[str]], mutant: Mutant) -> str:
 
 
 def write(rows: Iterable[list[str]]) -> None:
-    with RESULTS.open("w", newline="") as file:
+    new = RESULTS.with_suffix(".new")
+    with new.open("w", newline="") as file:
         csv.writer(file).writerows([COLUMNS, *sorted(rows, key=lambda row: (row[0], int(row[1])))])
+    new.replace(RESULTS)  # at once: whoever stops this loses nothing
 
 
 def run(session: Session, plans: Iterable[tuple[Mutant, Plan]], until: float) -> Iterator[tuple[Mutant, list[str]]]:
@@ -61,7 +63,7 @@ def run_all(options: argparse.Namespace, session: Session) -> int:
     def tried(plans: Iterable[tuple[Mutant, Plan]]) -> Iterator[tuple[Mutant, str]]:
         for mutant, row in run(session, plans, until):
             rows[mutant.key] = row
-            if not options.all:  # at once: whoever stops this loses nothing
+            if not options.all:
                 write(rows.values())
             yield mutant, row[5]
 
