@@ -20,7 +20,9 @@ EXACT = {"sum_grid", "product_grid", "toward_zero", "shrink_factors", "project",
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Delete)
 DATA = {"rows", "spending", "asked", "bounds"}  # what a formula knows nothing of
 PLANS = {"scale", "laplace_scale"}  # what says how much noise there will be
-SILENT = {"__repr__", "__str__", "to_json", "to_dict", "__hash__", "plan", "planned_noise"}  # what only tells or plans
+# What only tells or plans.
+SILENT = {"__repr__", "__str__", "__hash__", "__dir__", "__init_subclass__", "__sklearn_tags__", "to_json", "to_dict"}
+SILENT |= {"plan", "_planned", "planned_noise", "_record", "_bought", "_facts", "_table", "lines", "elsewhere", "_word"}
 
 
 @functools.cache
