@@ -104,17 +104,17 @@ class Guards:
                     self.enter[place].append(test)
 
     def plan(self, mutant: Mutant, seconds: float) -> Plan:
-        """Tests that execute the statement: those that noticed neighbours, a few of each kind, the rest.
+        """Tests that execute the statement: those that noticed neighbours or are named as its file, a few of each kind, the rest.
 
         Among them those first that are quick, and quick for how often they noticed anything.
         """
-        before, alike = self.noticed[mutant.path], Counter()
+        before, alike, named = self.noticed[mutant.path], Counter(), f"test_{mutant.path.stem}.py"
 
         def rank(test: str) -> tuple[int, float]:
             kind = test.partition("[")[0]
             alike[kind] += 1
-            often = before[test]
-            return 0 if often else 1 + alike[kind] // (ALIKE + 1), self.time[test] / (often or 1 + self.kinds[kind])
+            often, near = before[test], alike[kind] <= ALIKE and named in kind
+            return 0 if often or near else 1 + alike[kind] // (ALIKE + 1), self.time[test] / (often or 1 + self.kinds[kind])
 
         plan, spent = [], 0.0
         for test in sorted(sorted(self.enter[str(mutant.path), mutant.place], key=self.time.__getitem__), key=rank):
