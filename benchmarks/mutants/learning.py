@@ -114,7 +114,8 @@ class Guards:
             kind = test.partition("[")[0]
             alike[kind] += 1
             often, near = before[test], alike[kind] <= ALIKE and named in kind
-            return 0 if often or near else 1 + alike[kind] // (ALIKE + 1), self.time[test] / (often or 1 + self.kinds[kind])
+            seconds = self.time[test] / (often or 1 + self.kinds[kind])
+            return 0 if often or near else 1 + alike[kind] // (ALIKE + 1), seconds
 
         plan, spent = [], 0.0
         for test in sorted(sorted(self.enter[str(mutant.path), mutant.place], key=self.time.__getitem__), key=rank):
