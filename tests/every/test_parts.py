@@ -141,7 +141,7 @@ LOOSE = {
     ("FunctionalMechanism-literature", "Absolute"): 0.3,
     ("WaveletEstimator-repaired", "Shape"): 0.75,  # the cosines of two rows would have to be opposite
     ("WaveletEstimator-literature", "Absolute"): 0.33,  # 6 where 2 is enough
-    # Statistics: rows would have to lie on the edge of what was released. tests/stats/test_moments.py and test_covariance.py reach it.
+    # Statistics: rows would have to lie on the edge of what was released; tests/stats/test_moments.py reaches it.
     ("mean", "Shape"): 0.9,
     ("mean by group", "Shape"): 0.95,
     **{
