@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 
-from .carriers import ROOT, carriers
+from .carriers import ROOT, WHOLE, carriers
 from .forks import parallel
 from .learning import Guards
 from .operators import Mutant, mutants_of
@@ -74,7 +74,8 @@ def run_all(options: argparse.Namespace, session: Session) -> int:
         for mutant in mutants:
             tests.notice(mutant, noticed(rows, mutant))
         patience = {m: 4.0 * LIMIT if m.key in rows else LIMIT for m in unknown}  # longer for who survived before
-        for mutant, by in tried((m, tests.plan(m, patience[m])) for m in sorted(unknown, key=patience.__getitem__)):
+        unknown.sort(key=lambda m: (patience[m], not m.file.startswith(WHOLE)))
+        for mutant, by in tried((m, tests.plan(m, patience[m])) for m in unknown):
             tests.notice(mutant, by)
             if not by:
                 print(f"survived: {mutant.file}:{mutant.line}  {mutant.operator}: {mutant.change}", flush=True)
