@@ -87,7 +87,7 @@ def statement(node: ast.AST) -> Iterator[ast.AST]:
     again = isinstance(node, ast.Assign) and {
         n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)
     } & {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
-    if call or refusal or again or isinstance(node, ast.AugAssign):
+    if call or refusal or again or (isinstance(node, ast.AugAssign) and not _margin(node.value)):
         yield ast.Pass()
 
 
