@@ -8,12 +8,13 @@ import pandas as pd
 import pytest
 
 import eptr
-from eptr.estimators.additive.axes import Levels, Stretched, smoothed
+from eptr.estimators.additive.axes import FINE, Levels, Stretched, smoothed
 from eptr.estimators.additive.basis import degrees_of, smooth_functions
 from eptr.estimators.additive.effects import too_few
-from eptr.estimators.additive.expansion import Expansion
+from eptr.estimators.additive.expansion import Expanded, Expansion
 from eptr.estimators.additive.refined import MOST, resolution
 from eptr.estimators.additive.shrinkage import blocks, factors
+from eptr.rows.memory import MemoryRows
 from eptr.rows.namespace import squares
 
 matplotlib.use("Agg")
@@ -365,3 +366,39 @@ def test_no_name_of_a_column_loses_a_fit_that_was_paid_for():
     fit.fit(x, x[:, 0])
     assert dict(fit.release_.record.settings)["categories"] == '{"1": [0, 1]}'
     assert eptr.from_json(fit.to_json()).categories == {1: [0, 1]}
+
+
+def test_a_value_has_one_place_on_its_axis():
+    """One of FINE equal parts of a range, its ends for what is beyond; of levels the nearer one."""
+    line = Stretched(-1.0, 1.0, np.ones(4), np.ones(4, dtype=bool))
+    half = 1.0 / FINE
+    found = line.place(np.array([-9.0, -1.0, -half, half, 1.0 - half, 1.0, 9.0]))
+    np.testing.assert_array_equal(found, [0, 0, FINE / 2 - 1, FINE / 2, FINE - 1, FINE - 1, FINE - 1])
+    levels = Levels(np.array([0.0, 1.0, 10.0]), np.ones(3) / 3)
+    np.testing.assert_array_equal(levels.place(np.array([-5.0, 0.49, 0.5, 5.49, 5.51, 99.0])), [0, 0, 1, 1, 2, 2])
+
+
+def test_a_row_that_is_dropped_adds_nothing_in_whatever_piece_it_lies(monkeypatch):
+    rng = np.random.default_rng(0)
+    x, y = rng.uniform(-1, 1, size=(200, 1)), rng.normal(size=200)
+    x[::3] = np.nan
+    axis = Stretched(-1.0, 1.0, np.ones(4), np.ones(4, dtype=bool))
+    expansion = Expansion((axis,), ((0,),), tuple(degrees_of([(0,)], [3])))
+
+    def sums():
+        rows = Expanded(MemoryRows(x, y, drop_invalid=True), expansion, 0.5)
+        return rows.sum(lambda f, t, keep: (f.sum(axis=0), t.sum(), np.sum(keep)))
+
+    whole, kept = sums(), np.isfinite(x[:, 0])
+    monkeypatch.setattr("eptr.estimators.additive.expansion.PIECE_NUMBERS", 1)
+    for found in (whole, sums()):
+        np.testing.assert_allclose(found[0], axis.functions(x[kept, 0], 3).sum(axis=0), rtol=1e-6)
+        np.testing.assert_allclose(found[1:], (np.sum(y[kept] - 0.5), kept.sum()), rtol=1e-12)
+
+
+@pytest.mark.parametrize("far", [9.0, -9.0])
+def test_rows_beyond_a_range_are_counted(far):
+    x, y = sample(0, 4000)
+    x[:400], y[400:1000] = 7.0, far
+    truth = np.mean((x[:, 0] > 1.0) | (np.abs(y) > 1.5))
+    assert additive(epsilon=8.0).fit(x, y).fitted_.outside == pytest.approx(truth, abs=0.02)

@@ -54,7 +54,7 @@ class Asked:
 
 
 ASKED = [Asked(s) for s in (*STATISTICS, *RIVAL_STATISTICS)]
-NOISY = [a for a in ASKED if not a.statistic.pure]  # the others place quantiles: tests/rivals/test_quantiles.py
+NOISY = [a for a in ASKED if not a.statistic.pure]  # the others place quantiles: tests/rivals/test_value_line.py
 ENTRIES = pytest.mark.parametrize("entrant", [*EVERY, *ASKED], ids=lambda e: e.name)
 
 
@@ -144,7 +144,7 @@ LOOSE = {
     ("FunctionalMechanism-literature", "Absolute"): 0.3,
     ("WaveletEstimator-repaired", "Shape"): 0.75,  # the cosines of two rows would have to be opposite
     ("WaveletEstimator-literature", "Absolute"): 0.33,  # 6 where 2 is enough
-    # Statistics: rows would have to lie on the edge of what was released. tests/stats/test_contributions.py reaches it.
+    # Statistics: rows would have to lie on the edge of what was released; tests/stats/test_moments.py reaches it.
     ("mean", "Shape"): 0.9,
     ("mean by group", "Shape"): 0.95,
     **{

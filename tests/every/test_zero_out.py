@@ -47,6 +47,7 @@ MODELS = {
 }  # fmt: skip
 CASES = [(name, p) for name, (_, columns, _) in MODELS.items() for p in columns]
 EVERY = pytest.mark.parametrize(("name", "p"), CASES, ids=[f"{name}-{p}" for name, p in CASES])
+WIDEST = pytest.mark.parametrize(("name", "p"), [(name, columns[-1]) for name, (_, columns, _) in MODELS.items()])
 
 
 def worst(model, pair, trials, **settings):
@@ -75,7 +76,7 @@ def test_no_row_that_is_dropped_costs_more_than_mu(name, p):
     assert attained < found <= 1.0 + 1e-9
 
 
-@EVERY
+@WIDEST
 def test_no_two_rows_of_one_person_that_are_dropped_cost_more_than_mu(name, p):
     model, _, attained = MODELS[name]
     rng = np.random.default_rng(10 + p)
@@ -84,7 +85,7 @@ def test_no_two_rows_of_one_person_that_are_dropped_cost_more_than_mu(name, p):
     assert 0.85 * attained < found <= 1.0 + 1e-9
 
 
-@EVERY
+@WIDEST
 def test_no_two_rows_of_one_person_that_are_replaced_cost_more_than_mu(name, p):
     model = MODELS[name][0]
     rng = np.random.default_rng(20 + p)
@@ -92,7 +93,7 @@ def test_no_two_rows_of_one_person_that_are_replaced_cost_more_than_mu(name, p):
     assert 0.4 < found <= 1.0 + 1e-9
 
 
-@EVERY
+@WIDEST
 def test_a_row_that_is_dropped_counts_as_one_that_is_replaced(name, p):
     """A row outside the domain is a row, too: under replace-one it may be what another row becomes."""
     model = MODELS[name][0]
