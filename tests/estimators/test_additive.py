@@ -374,7 +374,7 @@ def test_a_value_has_one_place_on_its_axis():
     half = 1.0 / FINE
     found = line.place(np.array([-9.0, -1.0, -half, half, 1.0 - half, 1.0, 9.0]))
     np.testing.assert_array_equal(found, [0, 0, FINE / 2 - 1, FINE / 2, FINE - 1, FINE - 1, FINE - 1])
-    levels = Levels(np.array([0.0, 1.0, 10.0]), np.ones(3) / 3)
+    levels = Levels(np.array([0.0, 1.0, 10.0]), np.ones(3) / 3, np.ones(3, dtype=bool))
     np.testing.assert_array_equal(levels.place(np.array([-5.0, 0.49, 0.5, 5.49, 5.51, 99.0])), [0, 0, 1, 1, 2, 2])
 
 

@@ -150,9 +150,10 @@ LOOSE = {
     **{
         (f"{name}{of}", "Shape"): least
         for name in ("variance", "std")
-        for of, least in (("", 0.7), (" of one column", 0.95), (" by group", 0.85))
+        # Twelve rows do not stand out: the ball is that of the bounds' corners, and searched rows lie on a sphere inside.
+        for of, least in (("", 0.35), (" of one column", 0.95), (" by group", 0.55))
     },
-    **{(name, "Products"): 0.7 for name in ("covariance", "correlation")},
+    **{(name, "Products"): 0.4 for name in ("covariance", "correlation")},
     ("score neg_mean_squared_error", "Shape"): 0.5,
     ("score r2", "Shape"): 0.5,
     ("score neg_log_loss", "Shape"): 0.99,
