@@ -177,22 +177,23 @@ class Descent:
             variance = (self.spending.scale(ball, share) / self.n) ** 2
             gradient = self.spending.noisy(total[0], ball, share) / self.n  # proof: step
             if before is not None:
-                self.learn(phi - before[0], before[1] - gradient, before[2], variance)
+                self.learn(phi - before[0], before[1] - gradient, before[2], before[2] + variance)
             before = phi, gradient, variance
             phi = phi + self.pace * self.learnt @ gradient
             phi = phi * min(1.0, limit / max(float(np.linalg.norm(phi)), 1e-300))
         return phi
 
-    def learn(self, move: Array, change: Array, before: float, after: float) -> None:
+    def learn(self, move: Array, change: Array, common: float, variance: float) -> None:
         """From how a gradient changed over a move that it led to: if that clearly went too far, it shall not again.
 
-        ``before``, ``after``: variances of the noise. What was noise before the move is part of both. proof: overshoot
+        ``variance``: of the noise of the change; ``common``: its covariance with the move, which began with some of it.
+        proof: overshoot
         """
         length = max(float(move @ move), 1e-300)
-        bend = (float(move @ change) - self.p * before) / length
+        bend = (float(move @ change) - self.p * common) / length
         row = move @ self.learnt
         along = float(row @ change)  # what is learnt must stay a way down
-        if along > 0.0 and bend > OVERSHOT[0] + OVERSHOT[1] * math.sqrt((before + after) / length):
+        if along > 0.0 and bend > OVERSHOT[0] + OVERSHOT[1] * math.sqrt(variance / length):
             # Broyden's update of an inverse: learnt @ change is move afterwards.
             self.learnt = self.learnt + np.outer(move - self.learnt @ change, row) / along
             self.overshot = True
@@ -234,7 +235,7 @@ class Descent:
             move = pace * (inverse @ np.sum(first, axis=0))
             (second, second_noise), outer, count = self.bands(phi + move, bands, plan.passes[1], spread, beyond)
             noises = [float(np.sum(v)) for v in (first_noise, second_noise)]
-            self.learn(move, np.sum(first - second, axis=0), *noises)
+            self.learn(move, np.sum(first - second, axis=0), noises[0], math.fsum(noises))
             inverse = self.learnt if self.overshot else inverse
             # Both passes point to the solution, and are averaged by precision, the same for every band. One that comes from afar
             # does so with its upper bands alone, and its noise is undone by those of the next: if they would be left out, the

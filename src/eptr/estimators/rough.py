@@ -27,13 +27,13 @@ HEAVY = 2.0  # times the mean square that normal errors would have: more than th
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Where a clipped step began and where it says all of them end."""
+    """Where a clipped step began, and the way from there to where it says all of them end."""
 
     start: Array
-    end: Array
+    move: Array
     clip: float
     slope: float  # mean derivative of clipped gradients, as the share of rows beyond the clip has it
-    variance: float  # of the noise of the end
+    variance: float  # of the noise of the move
     size: float  # of errors, were they normal
 
 
@@ -47,12 +47,16 @@ class Rough(Descent):
             total, count = self.at(phi).sums(self.rows, Bands((clip,)), Beyond(clip))
             beyond = self.beyond(Beyond(clip), count)
             slope = max((1.0 - beyond) * self.p / (self.p + 1.0), SLOPE)
-            end = phi + self.spending.noisy(total[0], Ball(clip), share) / (self.n * slope)  # proof: step
+            move = self.spending.noisy(total[0], Ball(clip), share) / (self.n * slope)  # proof: step
             variance = (self.spending.scale(Ball(clip), share) / (self.n * slope)) ** 2
             size = clip / (math.sqrt(self.p) * float(norm.isf(beyond / 2.0)))
-            steps.append(Step(phi, end, clip, slope, variance, size))
+            if steps:
+                last, common = steps[-1], averaged(steps).variance
+                self.learn(phi - last.start, last.move - move, common, last.variance + variance)
+            steps.append(Step(phi, move, clip, slope, variance, size))
             found = averaged(steps)
-            phi = james_stein(found.end, found.variance * np.eye(self.p)) * found.end
+            end = found.start + self.learnt @ found.move
+            phi = james_stein(end, found.variance * np.eye(self.p)) * end
             phi = phi * min(1.0, limit / max(float(np.linalg.norm(phi)), 1e-300))
             clip *= math.exp(TRACK_RATE * (beyond - self.plan.target))
         return self.doubt(phi, found, scale)
@@ -70,16 +74,17 @@ class Rough(Descent):
         Where most rows are alike the clip is about their errors, and says nothing of the others': no direction is taken to have
         less spread than ``scale`` leaves, and what it leaves beyond normal errors may be hidden. proof: hidden
         """
-        p, spread, bend = self.p, Spread(found.clip), Slope(found.clip)
+        p, spread, bend, way = self.p, Spread(found.clip), Slope(found.clip), self.learnt @ found.move
+        end = found.start + way
         total, inside = self.at(phi).sums(self.rows, spread, bend)
         slope, moment = self.slope(bend, inside), self.outer(spread, total) / self.n
         least = EVEN * max(scale - float(phi @ phi), 0.05 * scale)
         moment = repaired(moment / slope**2, least, math.inf)
         variance = found.variance * max(found.slope / slope, 1.0) ** 2
-        explained = max(float(found.end @ found.end) - p * variance, 0.0)
+        explained = max(float(end @ end) - p * variance, 0.0)
         hidden = 0.0 if self.plan.symmetric else max(scale - explained - HEAVY * found.size**2, 0.0)
         # Steps leave the part of their way by which slope and Gram matrix were wrong. proof: way
-        way, vectors = found.end - found.start, self.whitening.vectors
+        vectors = self.whitening.vectors
         off, missed = (
             way * (slope / found.slope - 1.0),
             np.minimum(self.whitening.doubt / 2.0, 1.0) * np.linalg.norm(way),
@@ -87,7 +92,7 @@ class Rough(Descent):
         sampling, unsure = moment / self.n, variance + (hidden + missed**2) / p
         covariance = sampling + np.outer(off, off) + (vectors * unsure) @ vectors.T
         square = float(np.trace(moment)) / (p * self.spending.unit.rows)
-        return Solution(found.end, covariance, math.sqrt(variance), square, False, sampling)
+        return Solution(end, covariance, math.sqrt(variance), square, False, sampling)
 
 
 def averaged(steps: list[Step]) -> Step:
@@ -97,5 +102,5 @@ def averaged(steps: list[Step]) -> Step:
     def mean(name: str) -> Any:
         return np.average([getattr(step, name) for step in steps], axis=0, weights=weights)
 
-    start, end, slope, size = map(mean, ("start", "end", "slope", "size"))
-    return Step(start, end, steps[-1].clip, float(slope), 1.0 / float(np.sum(weights)), float(size))
+    start, move, slope, size = map(mean, ("start", "move", "slope", "size"))
+    return Step(start, move, steps[-1].clip, float(slope), 1.0 / float(np.sum(weights)), float(size))

@@ -35,7 +35,7 @@ __all__ = ["Refined", "descend", "effective", "simulated_columns"]
 Array = NDArray[np.float64]
 
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
-HOPELESS = 4.0  # share of the budget from which a Gram matrix is not worth trying
+HOPELESS = 12.0  # share of the budget from which a Gram matrix is not worth trying
 COLUMNS_SHARE = 0.04  # on means and second moments of raw columns
 SQUARE_SHARE, OUTSIDE_SHARE = 0.02, 0.005  # on y'y, and on the number of rows beyond the bounds
 SHORTENED = 1.5  # times as much of a column as the Gram matrix has, and one step is not enough
