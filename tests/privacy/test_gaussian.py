@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import eptr
-from eptr.privacy.gaussian import RELATIVE_ERROR, compose_mu, tail_quantile
+from eptr.privacy.gaussian import RELATIVE_ERROR, _erfcx_drop, compose_mu, tail_quantile
 
 
 def exact_delta(epsilon, mu):
@@ -27,6 +27,13 @@ def test_curve_and_calibration_match_400_digits(block):
         assert abs(eptr.gaussian_delta(epsilon, mu) / exact - 1) < RELATIVE_ERROR
         assert exact <= delta, "calibration must be rounded against us"
         assert exact_delta(epsilon, mu * (1 + 1e-8)) > delta, "and must not waste anything visible"
+
+
+@pytest.mark.parametrize("a", [-0.5, -0.3, 0.0, 0.5])
+def test_the_series_for_narrow_steps_is_exact_to_rounding_where_they_are_widest(a):
+    with mpmath.workdps(50):
+        one, two = (mpmath.exp(x * x) * mpmath.erfc(x) for x in (mpmath.mpf(a), mpmath.mpf(a) + mpmath.mpf(0.0999)))
+        assert abs(_erfcx_drop(a, 0.0999) / (one - two) - 1) < 1e-14
 
 
 def test_negative_epsilon_is_exact_too():
