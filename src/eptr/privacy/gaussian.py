@@ -98,7 +98,10 @@ def gaussian_epsilon(*, delta: float, mu: float) -> float:
     high = mu * mu + 1.0
     while excess(high) > 0.0:
         high *= 2.0
-    epsilon = float(brentq(excess, 0.0, high, xtol=1e-14, rtol=1e-14)) * (1.0 + EPSILON_MARGIN)
+    found = brentq(excess, 0.0, high, xtol=1e-14, rtol=1e-14)
+    if found < 0.01:  # to 1e-14 of itself, or what is left to step over is too far
+        found = brentq(excess, 0.0, high, xtol=1e-300, rtol=1e-14, maxiter=2000)
+    epsilon = float(found) * (1.0 + EPSILON_MARGIN)
     while excess(epsilon) > 0.0:  # proof: calibration
         epsilon *= 1.0 + 1e-14
     return epsilon
