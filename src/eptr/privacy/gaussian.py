@@ -158,12 +158,10 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
         value = _delta(epsilon, math.exp(log_mu))
         return (math.log(value) if value > 0.0 else -800.0) - target
 
-    # sqrt(2 (L + eps)) - sqrt(2 L), L = log(1/delta), has the right order everywhere; widen until it brackets.
+    # delta_G <= exp(-(eps/mu - mu/2)^2 / 2) is delta at sqrt(2 (L + eps)) - sqrt(2 L), L = log(1/delta): not above the root.
     level = math.log(1.0 / delta)
     start = math.log(epsilon * _SQRT2 / (math.sqrt(level + epsilon) + math.sqrt(level)))
     low, high = start - 0.5, start + 0.5
-    while excess(low) > 0.0:
-        low -= 1.0
     while excess(high) < 0.0:
         high += 1.0
     mu = math.exp(brentq(excess, low, high, xtol=1e-15, rtol=1e-14))
