@@ -84,11 +84,8 @@ class Rough(Descent):
         explained = max(float(end @ end) - p * variance, 0.0)
         hidden = 0.0 if self.plan.symmetric else max(scale - explained - HEAVY * found.size**2, 0.0)
         # Steps leave the part of their way by which slope and Gram matrix were wrong. proof: way
-        vectors = self.whitening.vectors
-        off, missed = (
-            way * (slope / found.slope - 1.0),
-            np.minimum(self.whitening.doubt / 2.0, 1.0) * np.linalg.norm(way),
-        )
+        off, vectors = way * (slope / found.slope - 1.0), self.whitening.vectors
+        missed = np.minimum(self.whitening.doubt / 2.0, 1.0) * np.linalg.norm(way)
         sampling, unsure = moment / self.n, variance + (hidden + missed**2) / p
         covariance = sampling + np.outer(off, off) + (vectors * unsure) @ vectors.T
         square = float(np.trace(moment)) / (p * self.spending.unit.rows)
