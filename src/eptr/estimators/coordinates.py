@@ -20,10 +20,7 @@ Array = NDArray[np.float64]
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a step miss by GRAM_NOISE of its way
 GRAM_NOISE = 0.35
-HOPELESS, TRACE_SHARE = (
-    4.0,
-    0.01,
-)  # if it takes more than this share, the matrix is all noise, and only its trace is bought
+TRACE_SHARE = 0.01  # where the matrix would be all noise
 
 
 @dataclass(frozen=True, slots=True)
