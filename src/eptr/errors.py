@@ -14,6 +14,7 @@ __all__ = [
     "InputError",
     "BoundError",
     "DomainError",
+    "SettingError",
     "PrivacyError",
     "BudgetError",
     "LedgerError",
@@ -43,6 +44,10 @@ class BoundError(InputError):
 
 class DomainError(InputError, TypeError):
     """A row lies outside the declared domain; the check is an answer about the rows, so a ledger records it."""
+
+
+class SettingError(InputError, TypeError):
+    """A setting that the function does not have."""
 
 
 class PrivacyError(EptrError, ValueError):
@@ -83,7 +88,7 @@ class SettingsWarning(EptrWarning):
 def positive(name: str, value: object, *, below: float = math.inf) -> float:
     """Return ``value`` as a float in (0, below), or raise an error that names it."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        example = 1.0 if below > 1.0 else 1e-6
+        example = 1.0 if below > 1.0 else 0.95 if name == "level" else 1e-6
         raise InputError(f"{name} must be a number, got {type(value).__name__}; pass {name}={example:g}, for example.")
     number = float(value)
     if not 0.0 < number < below or math.isinf(number):

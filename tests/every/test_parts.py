@@ -122,8 +122,11 @@ LOOSE = {
     ("DPNewton-literature", "Interval"): 0.7,
     ("DPNewton-literature", "Shape"): 0.08,
     ("score roc_auc", "Shape"): 0.98,  # ties are split, so no place is quite 0 or 1
-    ("AdditiveRegressor-refined", "Interval"): 0.5,  # as there
-    ("AdditiveRegressor-refined", "Ball"): 0.95,  # at the ends of a range functions are not quite opposite
+    ("AdditiveRegressor-refined", "Interval"): 0.45,  # as there
+    (
+        "AdditiveRegressor-refined",
+        "Ball",
+    ): 0.7,  # functions at ends of a range are not opposite, nor as long as a first clip
     (
         "AdditiveRegressor-refined",
         "Outer",
@@ -147,9 +150,10 @@ LOOSE = {
     **{
         (f"{name}{of}", "Shape"): least
         for name in ("variance", "std")
-        for of, least in (("", 0.7), (" of one column", 0.95), (" by group", 0.85))
+        # Twelve rows do not stand out: the ball is that of the bounds' corners, and searched rows lie on a sphere inside.
+        for of, least in (("", 0.35), (" of one column", 0.95), (" by group", 0.55))
     },
-    **{(name, "Products"): 0.7 for name in ("covariance", "correlation")},
+    **{(name, "Products"): 0.4 for name in ("covariance", "correlation")},
     ("score neg_mean_squared_error", "Shape"): 0.5,
     ("score r2", "Shape"): 0.5,
     ("score neg_log_loss", "Shape"): 0.99,

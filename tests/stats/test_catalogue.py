@@ -103,6 +103,17 @@ def test_nothing_tells_about_rows_that_are_dropped(statistic):
             assert np.shape(statistic.example(table, t, invalid="drop", random_state=0).value) is not None
 
 
+@pytest.mark.parametrize(
+    "statistic", [s for s in STATISTICS if s.name not in ("histogram", "table", "quantiles")], ids=lambda s: s.name
+)
+def test_of_rows_that_are_all_dropped_nothing_is_said(statistic):
+    """Not even by noise: intervals are all that is possible, whatever was drawn. (Counts are what they are: near 0.)"""
+    x, t = rows(np.random.default_rng(0), 3000)
+    one, two = (statistic.example(np.full_like(x, np.nan), t, invalid="drop", random_state=seed) for seed in (0, 1))
+    np.testing.assert_array_equal(one.low, two.low)
+    np.testing.assert_array_equal(one.high, two.high)
+
+
 @ALL
 @pytest.mark.parametrize(
     ("settings", "sentence"),

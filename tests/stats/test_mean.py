@@ -88,6 +88,17 @@ def test_a_skewed_column_beside_others_keeps_its_interval():
     assert np.mean(held) >= 0.9
 
 
+def test_what_noise_hides_of_many_columns_is_in_the_intervals():
+    """Too few rows to see where they lie together: nothing may be clipped there."""
+    held, spread = {"mean": [], "variance": [], "covariance": []}, (np.e - 1) * np.e
+    for seed in range(40):
+        X = np.random.default_rng(seed).lognormal(0, 1, size=(300, 3))
+        for name, truth in (("mean", np.exp(0.5)), ("variance", spread), ("covariance", spread * np.eye(3))):
+            found = getattr(stats, name)(X, (0, 1000), epsilon=1.0, random_state=seed)
+            held[name].append(np.mean((found.low <= truth) & (truth <= found.high)))
+    assert min(map(np.mean, held.values())) >= 0.88
+
+
 def paired(ask, sample, truth, size, runs):
     """Mean distances of the private answer and of the sample's from the truth."""
     epsilon, found = eptr.gaussian_epsilon(delta=1e-6, mu=1.0), []

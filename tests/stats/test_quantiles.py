@@ -204,3 +204,10 @@ def test_constant_and_dropped_columns_are_answered():
     assert stats.median(np.full(2000, 5.0), (0, 10), epsilon=1.0).value == 5.0
     gone = stats.median(np.full(100, math.nan), (0, 10), epsilon=1.0, invalid="drop")
     assert 0.0 <= gone.low <= gone.value <= gone.high <= 10.0
+
+
+def test_no_interval_of_the_least_value_begins_above_the_bound():
+    """Nothing is known of what lies below all rows, or above."""
+    x = np.random.default_rng(0).normal(size=2000)
+    found = stats.quantiles(x, [0.0, 1.0], (-9, 9), epsilon=1.0, random_state=0)
+    assert (found.low[0], found.high[1]) == (-9.0, 9.0)

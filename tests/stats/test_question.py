@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from array import array
+from collections import deque
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LinearRegression
 
 import eptr
 from eptr import rivals, stats
@@ -29,6 +33,19 @@ class Constant:
     [
         (lambda: stats.mean([], (0, 1), epsilon=1.0), "x has no rows"),
         (lambda: stats.mean(np.empty((0, 3)), (0, 1), epsilon=1.0), "x has no rows"),
+        (lambda: stats.mean(np.empty((9, 0)), (0, 1), epsilon=1.0), "x has no columns"),
+        (lambda: stats.mean((v for v in (1.0, 2.0)), (0, 1), epsilon=1.0), "x must be a column, .*got generator"),
+        (lambda: stats.median({1.0, 2.0}, (0, 1), epsilon=1.0), "x must be a column, .*got set"),
+        (lambda: stats.std({"a": [1.0]}, (0, 1), epsilon=1.0), "x must be a column, .*got dict"),
+        (lambda: stats.mean(None, (0, 1), epsilon=1.0), "x must be a column, .*got NoneType"),
+        (lambda: stats.mean(np.array(3.0), (0, 1), epsilon=1.0), "x must be a column"),
+        (lambda: stats.mean([[1.0, 2.0], [3.0]], (0, 1), epsilon=1.0), "as many numbers in every row"),
+        (lambda: stats.histogram(csr_matrix(X), [0, 1], epsilon=1.0), "x must be a column, .*got csr_matrix"),
+        (lambda: stats.median(X, (0, 1), epsilon=1.0, by=T), "median has no setting 'by'; it has x, bounds"),
+        (lambda: stats.quantiles(X, 0.5, (0, 1), epsilon=1.0, delta=1e-6), "quantiles has no setting 'delta'"),
+        (lambda: stats.quantiles(X, 0.5, (0, 1), epsilon=1.0, kept=np.nan), "kept must be"),
+        (lambda: stats.mean(X, (0, 1), epsilon=1.0, delta=None), "delta must be a number, got NoneType"),
+        (lambda: stats.mean(X, (0, 1), epsilon=1.0, level=None), "pass level=0.95"),
         (lambda: stats.mean(X, None, epsilon=1.0), "bounds is missing"),
         (lambda: stats.mean(X, (1, 0), epsilon=1.0), "low < high"),
         (lambda: stats.mean(X, (0, np.inf), epsilon=1.0), "finite"),
@@ -49,8 +66,14 @@ class Constant:
         (lambda: stats.mean(X[None], (0, 1), epsilon=1.0), "got 3 axes"),
         (lambda: stats.covariance(X[:, :1], (0, 1), epsilon=1.0), "at least two columns"),
         (lambda: stats.score(Constant(), X, T, scoring="f1", epsilon=1.0), "scoring must be one of"),
-        (lambda: stats.score(Constant(), X, T, scoring="roc_auc", epsilon=1.0), "needs predict_proba"),
-        (lambda: stats.score(object(), X, T, scoring="accuracy", epsilon=1.0), "has no classes_"),
+        (lambda: stats.score(Constant(), X, T, scoring="roc_auc", epsilon=1.0), "fitted estimator with predict_proba"),
+        (lambda: stats.score(LinearRegression(), X, T, scoring="accuracy", epsilon=1.0), "has no classes_"),
+        (lambda: stats.score(Constant, X, T, scoring="accuracy", epsilon=1.0), "model must be a fitted estimator"),
+        (lambda: stats.score(Constant(), X, T, scoring=["accuracy"], epsilon=1.0), "scoring must be one of"),
+        (
+            lambda: stats.score(Constant(), X, X[:, 0], scoring="r2", y_range=(0, 1), epsilon=1.0),
+            "model must answer predict with one number per row",
+        ),
         (lambda: stats.score(Constant(), X, X[:, 0], scoring="r2", epsilon=1.0), "y_range is missing"),
         (
             lambda: stats.score(Constant(), X, X[:, 0], scoring="r2", epsilon=1.0, y_range=(1, 0)),
@@ -78,6 +101,13 @@ def test_constant_columns_and_dropped_ones_have_answers(function):
 def test_an_unknown_setting_is_a_type_error():
     with pytest.raises(TypeError, match="neighbors"):
         stats.mean(X, (0, 1), epsilon=1.0, neighbors="replace-one")
+
+
+def test_a_column_may_be_anything_that_holds_numbers():
+    values = np.arange(1.0, 61.0)
+    kinds = [values.tolist(), tuple(values), memoryview(values), array("d", values), deque(values), range(1, 61)]
+    answers = {stats.mean(x, (0, 100), epsilon=1.0, random_state=0).value for x in (values, *kinds)}
+    assert len(answers) == 1
 
 
 def test_columns_of_a_table_are_chosen_by_name():

@@ -58,15 +58,20 @@ def clip_columns(rows: Rows, bounds: Array, spending: Portion, weights: Weights,
 
 def _ends(tails: tuple[Tail, Tail]) -> list[Array]:
     """Where each side may be clipped: at the bound alone if nothing stands out there, or only where most rows are."""
-    fullest = max(float(tail.counts.max()) for tail in tails)
-    return [tail.clips() if tail.standing > (tail.counts.max() == fullest) else tail.edges[-1:] for tail in tails]
+    return [tail.clips() if _known(tails, tail) else tail.edges[-1:] for tail in tails]
+
+
+def _known(tails: tuple[Tail, Tail], tail: Tail) -> bool:
+    """Whether more stands out on a side than the cell that holds most rows."""
+    fullest = max(float(each.counts.max()) for each in tails)
+    return tail.standing > int(tail.counts.max() == fullest)
 
 
 def _interval(look: Look, noise: float) -> Array:
     """For means: each end where noise and loss together are least."""
     tails = look.tails()
     ends = _ends(tails)
-    lost, most = ([t.beyond(end) for t, end in zip(pair, ends, strict=True)] for pair in (tails, look.lasting()))
+    lost, most = ([t.beyond(end) for t, end in zip(pair, ends, strict=True)] for pair in (tails, look.lasting(1)))
     risk = (0.5 * noise * np.add.outer(*ends)) ** 2 + FEAR * np.add.outer(lost[0] ** 2, lost[1] ** 2)
     at = np.unravel_index(np.argmin(risk), risk.shape)
     end, guess, all_of_it = (np.array([v[k] for v, k in zip(pair, at, strict=True)]) for pair in (ends, lost, most))
@@ -88,7 +93,7 @@ def _centred(look: Look, noise: float) -> Array:
         return np.array([0.5 * (low + high), 0.5 * (high - low), 0.0, 0.0, 0.0, 0.0])
     sure, most = (
         float(sum(tail.beyond(clips[[k]], 2)[0] for tail in pair))
-        for pair in (look.tails(FASTER, FASTER), look.lasting())
+        for pair in (look.tails(FASTER, FASTER), look.lasting(2))
     )
     return np.array([look.centre, clips[k], sure, sure, 0.0, max(most - sure, 0.0)])
 
@@ -102,13 +107,17 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, shape: A
         return np.sqrt(squares(((wide - middle) * factor).reshape(x.shape), 1))[:, None]
 
     whole = math.hypot(*(np.diff(bounds)[:, 0] / spreads))
-    look, spent = locate_norms(rows, norms, whole, spending)
+    look, spent = locate_norms(rows, norms, whole, spending, 1.0 - found.share)
     left = 1.0 - found.share - spent
     noise = spending.scale(shape, left) / weight
     # Of a mean, rows that are too long may all point the same way; squares are shared out.
     radius, lost, most = clip_norms(look, noise, power, math.sqrt(d) if power == 1 else d)
-    if power == 1 and found.lumps and noise * whole < math.sqrt(rows.n):  # the sampling error: all rows are held
-        radius, lost, most = whole, 0.0, 0.0
+    hold = (
+        power == 1 and found.lumps and 0.5 * noise * whole < math.sqrt(rows.n)
+    )  # the sampling error: all rows are held
+    if hold or radius >= 0.5 * whole:  # around the middle of the bounds that holds everything
+        none = np.zeros(d)
+        return Clip(np.mean(bounds, axis=1), 0.5 * whole * spreads, none, none, none, none, left)
     ends, unit = spreads * radius, spreads**power
 
     def beyond(tails: list[tuple[Tail, Tail]]) -> Array:
@@ -116,7 +125,7 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, shape: A
         return np.array([[t.beyond(np.array([e]), power)[0] for t in pair] for pair, e in pairs])
 
     tails = [look.tails(FADE if power == 1 else FASTER) for look in found.looks]
-    sides, alone = beyond(tails), beyond([look.lasting() for look in found.looks])
+    sides, alone = beyond(tails), beyond([look.lasting(power) for look in found.looks])
     if power == 2:  # columns have it as they have tails of their own; at most all of it, at least an even part
         own = sides.sum(axis=1) / unit
         guess = unit * lost * (d * own / own.sum() if own.sum() > 0.0 else 1.0)
@@ -143,5 +152,7 @@ def clip_norms(look: Look, noise: float, power: int, parts: float) -> tuple[floa
     lost = tail.beyond(clips, power, look.centre) / parts
     fear = FEAR if power == 2 else 0.5 * FEAR  # long rows seldom all point the same way
     k = int(np.argmin((noise * (look.centre + clips) ** power) ** 2 + fear * lost**2))
-    guess, most = (float(t.beyond(clips[[k]], power, look.centre)[0]) / parts for t in (sure, look.lasting()[1]))
+    if not _known(look.tails(), tail):  # longer rows may be anywhere
+        k = -1
+    guess, most = (float(t.beyond(clips[[k]], power, look.centre)[0]) / parts for t in (sure, look.lasting(power)[1]))
     return look.centre + float(clips[k]), guess, most

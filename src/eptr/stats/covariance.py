@@ -9,7 +9,6 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..docstrings import described
 from ..errors import InputError
 from ..estimators.mapped import FAR, Mapped
 from ..privacy.contribution import Gaussian, Outer
@@ -22,7 +21,7 @@ from .clip import clip_norms
 from .estimate import Estimate
 from .locate import locate, locate_norms
 from .mean import Asked, ask_columns, pooled
-from .question import Question, Shared, column_names
+from .question import Question, Shared, column_names, statistic
 from .spread import largest_variances
 
 __all__ = ["Products", "correlation", "covariance"]
@@ -35,7 +34,7 @@ ROUGH, ROUGH_RADIUS = 0.08, 1.5
 _DRAWS = 400
 
 
-@described
+@statistic
 def covariance(
     x: Any, bounds: Any, *, epsilon: float, delta: float = 1e-6, level: float = 0.95, **shared: Unpack[Shared]
 ) -> Estimate:
@@ -66,13 +65,14 @@ def covariance(
     within = np.minimum(most / np.sqrt(np.diag(found.value)), 1.0)  # which leaves the matrix positive semidefinite
     value, reach = found.value * np.outer(within, within), question.normal_quantile * np.hypot(sampling, privacy)
     least = np.where(np.eye(len(names)), 0.0, -np.outer(most, most))
+    reach = np.full_like(reach, np.inf) if found.few else reach
     low, high = (np.clip(value + sign * reach, least, np.outer(most, most)) for sign in (-1.0, 1.0))
     return question.answer(
         asked.spending, value, sampling, privacy, (names, names), noise_scale=found.noise, low=low, high=high
     )
 
 
-@described
+@statistic
 def correlation(
     x: Any, bounds: Any, *, epsilon: float, delta: float = 1e-6, level: float = 0.95, **shared: Unpack[Shared]
 ) -> Estimate:
@@ -91,6 +91,7 @@ def correlation(
     value, (sampling, privacy) = _scaled(found.value), found.correlation_errors()
     steep = np.maximum(1.0 - value**2, 1e-9)  # intervals on Fisher's scale stay within -1 and 1
     centre, reach = np.arctanh(np.clip(value, -1 + 1e-9, 1 - 1e-9)), np.hypot(sampling, privacy) / steep
+    reach = np.full_like(reach, np.inf) if found.few else reach
     low, high = (np.tanh(centre + sign * question.normal_quantile * reach) for sign in (-1.0, 1.0))
     for matrix in (low, high):
         np.fill_diagonal(matrix, 1.0)
@@ -129,12 +130,21 @@ class _Released:
     square: Array
     fourth: Array
     noise: float
+    few: bool  # whether noise hides that there are any rows, so that nothing is known
 
     def centred(self) -> Array:
         """The covariance of u."""
         blur = self.noise / MEAN  # a square of something noisy is too large by its variance
         away = np.outer(self.mean, self.mean)
         return np.asarray(self.square - away + np.diag(np.minimum(np.diag(away), blur**2)))
+
+    def errors(self) -> Array:
+        """Of that, from noise: in the products, and in the means m whose products were subtracted."""
+        one, v = np.eye(len(self.mean)), (self.noise / MEAN) ** 2
+        away = np.maximum(self.mean**2 - v, 0.0)
+        # Of m_i m_j with noise of variance v in each: v (m_i^2 + m_j^2) + v^2, and twice that if i = j.
+        means = v * (np.add.outer(away, away) + v) * (1.0 + one)
+        return np.asarray(np.sqrt(self.noise**2 * 0.5 * (1.0 + one) + means))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +160,7 @@ class _Covariances:
     whole: Array
     sampling: Array
     noise: float
+    few: bool  # nothing is known
 
     @property
     def value(self) -> Array:
@@ -196,8 +207,9 @@ def _covariances(asked: Asked) -> _Covariances:
     radius = ROUGH_RADIUS * math.sqrt(d)
     rough = _products(rows, Mapped(found.middles, found.spreads, np.eye(d), np.zeros(d)), radius, drop, spending, ROUGH)
     whitened = Mapped(found.middles, found.spreads, _whitening(rough) / radius, np.clip(rough.mean, -1.0, 1.0) * radius)
-    look, spent = locate_norms(rows, whitened.norms, FAR * d * float(np.abs(whitened.matrix).max()), spending)
-    left = 1.0 - found.share - ROUGH - spent
+    left, longest = 1.0 - found.share - ROUGH, FAR * d * float(np.abs(whitened.matrix).max())
+    look, spent = locate_norms(rows, whitened.norms, longest, spending, left)
+    left -= spent
     noise = spending.scale(Products(1.0, d, 0.0, drop), left)
     # Each of d variances bears its part of what is lost; noise is in d (d + 1)/2 numbers.
     radius, lost, most = clip_norms(look, noise * math.sqrt(0.5 * (d + 1)), 2, d)
@@ -214,10 +226,10 @@ def _covariances(asked: Asked) -> _Covariances:
         spending.unit.rows * (excess * (1.0 + 2.0 * np.eye(d)) - np.eye(d)) / last.n
     )  # persons.md, bound
     unseen = max(lost, 0.5 * (most - lost)) / last.n  # what may be there at most counts as two standard errors
-    privacy = np.hypot(radius**2 * last.noise * np.where(np.eye(d), 1.0, math.sqrt(0.5)), np.eye(d) * unseen)
+    privacy = np.hypot(radius**2 * last.errors(), np.eye(d) * unseen)
     whole_way = back @ ((vectors * np.sqrt(values)) @ vectors.T)
     scale = float(np.max(_errors(back, radius**2 * last.noise * np.eye(d))))
-    return _Covariances(matrix, back, privacy, whole_way, sampling, scale)
+    return _Covariances(matrix, back, privacy, whole_way, sampling, scale, last.few)
 
 
 def _products(rows: Rows, mapped: Mapped, radius: float, counted: bool, spending: Portion, share: float) -> _Released:
@@ -244,8 +256,9 @@ def _products(rows: Rows, mapped: Mapped, radius: float, counted: bool, spending
     values = (square, FOURTH * fourth, MEAN * mean, COUNT * count)
     square, fourth, mean, count = spending.noisy(values, contribution, share)
     sd = spending.scale(contribution, share)
-    n = max(float(count[0]) / COUNT, 2.0 * sd, 2.0) if counted else float(rows.n)
-    return _Released(n, mean / MEAN / n, square / n, fourth / FOURTH / n, sd / n)
+    n, least = (float(count[0]) / COUNT, 2.0 * sd / COUNT) if counted else (float(rows.n), 1.0)
+    few, n = n < least, max(n, least, 2.0)
+    return _Released(n, mean / MEAN / n, square / n, fourth / FOURTH / n, sd / n, few)
 
 
 def _whitening(rough: _Released) -> Array:

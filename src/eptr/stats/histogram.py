@@ -8,18 +8,17 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ..docstrings import described
 from ..errors import InputError
 from ..rows.namespace import like, namespace, to_numpy
 from ..rows.task import Task
 from .estimate import Estimate
-from .question import Question, Shared
+from .question import Question, Shared, statistic
 from .tally import tally
 
 __all__ = ["histogram"]
 
 
-@described
+@statistic
 def histogram(
     x: Any, bins: Any, *, epsilon: float, delta: float = 1e-6, level: float = 0.95, **shared: Unpack[Shared]
 ) -> Estimate:

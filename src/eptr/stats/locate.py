@@ -20,9 +20,10 @@ __all__ = ["Located", "locate", "locate_norms"]
 
 Array = NDArray[np.float64]
 # Shares of mu^2: of a look in search of one column, or of many, at least and at most; of the look at the tail of one, which of
-# many is divided by the root of their number, down to a least; of a look at norms. A look at some columns costs their part of it.
+# many is divided by the root of their number, down to a least; of a look at norms, at least and at most. A look at some columns
+# costs their part of it.
 SEARCH, MANY_SEARCH, MOST = 0.02, (0.01, 0.02), 5
-TAIL, LEAST_TAIL, NORMS = 0.20, 0.05, 0.02
+TAIL, LEAST_TAIL, NORMS = 0.20, 0.05, (0.02, 0.10)
 # Cells next to the centre are a third of the spread wide, or wide enough to stand out by four times their noise.
 # Norms, of which there is one for all columns, are looked at more closely.
 UNIT, NOISE_UNIT, NORM_UNIT = 1.0 / 3.0, 10.0, 1.0 / 12.0
@@ -50,11 +51,11 @@ def locate(rows: Rows, bounds: Array, spending: Portion) -> Located:
     width, one = bounds[:, 1] - bounds[:, 0], rows.n_features == 1
     # Around 0, or the bound next to it, cells are orders of magnitude, which tells sizes at once.
     middles, units = np.clip(0.0, bounds[:, 0], bounds[:, 1]), width * _FINEST
-    share = SEARCH if one else _enough(rows, spending, *MANY_SEARCH)
+    share = SEARCH if one else _enough(rows.n, spending, rows.n_features, UNIT, *MANY_SEARCH)
     found = _search(rows, bounds, spending, middles, units, share, MOST)
     # The look at tails is a search, too: a column that noise had misplaced is found again for its part of the cost.
     last = max(TAIL / math.sqrt(rows.n_features), LEAST_TAIL)
-    units = found.spreads * _unit(rows, spending, last)
+    units = found.spreads * _unit(rows.n, spending, rows.n_features, last)
     again = _search(rows, bounds, spending, found.middles, units, last, 1 if one else MOST)
     looks = again.looks
     spreads = np.maximum(again.spreads, [look.spread(rows.n) for look in looks])
@@ -63,18 +64,19 @@ def locate(rows: Rows, bounds: Array, spending: Portion) -> Located:
     return Located(again.middles, spreads, looks, found.share + again.share, again.clear, lumps)
 
 
-def locate_norms(rows: Rows, norms: Any, most: float, spending: Portion) -> tuple[Look, float]:
-    """Lengths of rows in units of their columns' spreads, up to ``most``, and the share that was spent.
+def locate_norms(rows: Rows, norms: Any, most: float, spending: Portion, left: float) -> tuple[Look, float]:
+    """Lengths of rows in units of their columns' spreads, up to ``most``, and what was spent of the share that is left.
 
     The first look is where normal columns would have them; a second one where they are, if cells are too coarse there.
     """
-    start = 0.97 * math.sqrt(rows.n_features)
-    look = look_at_norms(rows, norms, start, NORM_UNIT, most, spending, NORMS)
+    share = min(_enough(rows.n, spending, 1, NORM_UNIT, *NORMS), 0.25 * left)
+    start, unit = 0.97 * math.sqrt(rows.n_features), _unit(rows.n, spending, 1, share, NORM_UNIT)
+    look = look_at_norms(rows, norms, start, unit, most, spending, share)
     (middle,), (spread,) = _quartiles([look])
     if look.cell(middle) <= 0.5 * spread:
-        return look, NORMS
-    unit = max(spread, most * _FINEST) * NORM_UNIT
-    return look_at_norms(rows, norms, float(middle), unit, most, spending, NORMS), 2.0 * NORMS
+        return look, share
+    unit *= max(spread, most * _FINEST)
+    return look_at_norms(rows, norms, float(middle), unit, most, spending, share), 2.0 * share
 
 
 def _search(
@@ -82,7 +84,7 @@ def _search(
 ) -> Located:
     """Looks around what was seen before, at columns of which the cells are still too coarse."""
     least = (bounds[:, 1] - bounds[:, 0]) * _FINEST
-    middles, spreads, spent, wanted = middles.copy(), units.copy(), 0.0, _unit(rows, spending, share)
+    middles, spreads, spent, wanted = middles.copy(), units.copy(), 0.0, _unit(rows.n, spending, rows.n_features, share)
     which, looks = np.arange(rows.n_features), [Look(np.zeros(2), 1.0, 0.0, 1.0, (0.0, 1.0))] * rows.n_features
     for _ in range(most):
         part = share * len(which) / rows.n_features
@@ -106,16 +108,16 @@ def _quartiles(looks: list[Look]) -> tuple[Array, Array]:
     return quartiles[:, 1], (quartiles[:, 2] - quartiles[:, 0]) / 1.35
 
 
-def _unit(rows: Rows, spending: Portion, share: float) -> float:
+def _unit(n: int, spending: Portion, columns: int, share: float, unit: float = UNIT) -> float:
     """How wide the cells next to the centre should be, in spreads; from public numbers."""
-    noise = spending.scale(column_cells(rows.n_features), share) / rows.n
-    return min(max(NOISE_UNIT * noise, UNIT), 2.0)
+    noise = spending.scale(column_cells(columns), share) / n
+    return min(max(NOISE_UNIT * noise, unit), 2.0)
 
 
-def _enough(rows: Rows, spending: Portion, least: float, most: float) -> float:
-    """The share with which cells can be a third of the spread wide, within limits; from public numbers."""
-    noise = spending.scale(column_cells(rows.n_features), 1.0) / rows.n
-    return min(max((NOISE_UNIT * noise / UNIT) ** 2, least), most)
+def _enough(n: int, spending: Portion, columns: int, unit: float, least: float, most: float) -> float:
+    """The share with which cells can be as fine as they should, within limits; from public numbers."""
+    noise = spending.scale(column_cells(columns), 1.0) / n
+    return min(max((NOISE_UNIT * noise / unit) ** 2, least), most)
 
 
 def _alike(spreads: Array, noise: float) -> Array:

@@ -29,8 +29,9 @@ RUN = 1.5
 # Beyond the last cell that stands out, each count is this times less of the one before than that was of its own, or less if
 # that is seen, down to a limit: values that are counts have gaps.
 FADE, FASTEST = 0.55, 0.2
-# Where tails are feared that do not fade, as those of powers of x, each count is nearly as large a part of the one before.
-LASTING = 0.95
+# The most that is feared: counts that are the same parts of each other, as those of powers of x; where squares are asked for,
+# which such tails may double, parts that fall by 5 %.
+LASTING = {1: 1.0, 2: 0.95}
 # The mean of what lies beyond the inner end of a cell, as a share of its width: tails fall.
 WITHIN = 0.37
 
@@ -95,14 +96,14 @@ def fading(counts: Array, sd: float, edges: Array, fade: float, fastest: float) 
     return Tail(edges, found, seen, standing)
 
 
-def lasting(counts: Array, sd: float, edges: Array) -> Tail:
-    """The same with the most that may be there: a tail that goes on as it was last seen, as far as noise allows."""
+def lasting(counts: Array, sd: float, edges: Array, fade: float) -> Tail:
+    """The same with the most that may be there; with a power of x, whose counts are the same parts of each other, if fade = 1."""
     seen, standing = _standing(counts, sd)
     found = np.maximum(counts, 0.0)
     found[seen - 1 : seen] += sd  # of the last that stands out, too
     ratio = min(float(found[seen - 1] / max(found[seen - 2], sd)), 1.0) if seen > 1 else 1.0
     for k in range(max(seen, 1), len(counts)):
-        found[k] = min(LASTING * ratio * found[k - 1], found[k] + sd)
+        found[k] = min(fade * ratio * found[k - 1], found[k] + sd)
         ratio = float(found[k] / max(found[k - 1], 1e-9))
     return Tail(edges, found, seen, standing)
 
@@ -158,10 +159,13 @@ class Look:
         return float(edges[k] - edges[k - 1])
 
     def spread(self, n: int) -> float:
-        """Standard deviation of what stands out; half the width of the bounds if nearly all rows are in one cell."""
+        """Standard deviation of what stands out; half the width of the bounds if no run of cells does, or one has nearly all."""
         below, above = self.tails()
         if below.standing + above.standing < 2:
-            return 0.5 * (self.bounds[1] - self.bounds[0]) * float(self.counts.max() > 0.75 * n)
+            sums = np.append(0.0, np.cumsum(self.counts))
+            most = max(float(np.max(sums[k:] - sums[:-k])) / math.sqrt(k) for k in range(1, len(sums)))
+            lost = most < NEXT * self.sd or self.counts.max() > 0.75 * n
+            return 0.5 * (self.bounds[1] - self.bounds[0]) * lost
         sides = [(t.counts[: t.seen], t.edges[: t.seen + 1], sign) for t, sign in ((below, -1.0), (above, 1.0))]
         weight = np.concatenate([counts for counts, _, _ in sides])
         middle = np.concatenate([sign * (e[:-1] + WITHIN * np.diff(e)) for _, e, sign in sides])
@@ -172,10 +176,10 @@ class Look:
         (one, below), (two, above) = self._sides()
         return fading(one, self.sd, below, fade, fastest), fading(two, self.sd, above, fade, fastest)
 
-    def lasting(self) -> tuple[Tail, Tail]:
-        """The same, with the most that may be there."""
+    def lasting(self, power: int) -> tuple[Tail, Tail]:
+        """The same, with the most that may be there, for sums of x^``power``."""
         (one, below), (two, above) = self._sides()
-        return lasting(one, self.sd, below), lasting(two, self.sd, above)
+        return lasting(one, self.sd, below, LASTING[power]), lasting(two, self.sd, above, LASTING[power])
 
     def _sides(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
         """Counts and edges outward."""

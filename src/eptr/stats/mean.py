@@ -9,7 +9,6 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..docstrings import described
 from ..privacy.spending import Portion, Spending
 from ..rows.engine import Engine, Rows
 from ..rows.namespace import like, namespace
@@ -18,14 +17,14 @@ from .clip import clip_columns
 from .estimate import Estimate
 from .moments import Moments, Weights, members, moments, within
 from .persons import before, variances
-from .question import Question, Shared, column_bounds, column_names, is_column, level_codes
+from .question import Question, Shared, column_bounds, column_names, is_column, level_codes, statistic
 
 __all__ = ["Asked", "Means", "ask_columns", "mean", "mean_errors", "mean_weights", "means", "pooled"]
 
 Array = NDArray[np.float64]
 
 
-@described
+@statistic
 def mean(
     x: Any,
     bounds: Any,

@@ -12,7 +12,6 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..docstrings import described
 from ..errors import InputError, positive
 from ..privacy.bounded_range import bounded_range_mu
 from ..privacy.cell_line import CellLine
@@ -23,7 +22,7 @@ from ..rows.namespace import to_numpy
 from ..rows.task import Task
 from .estimate import Estimate
 from .persons import variances
-from .question import Question, Shared, column_bounds, column_names, is_column
+from .question import Question, Shared, column_bounds, column_names, is_column, statistic
 from .rank_interval import RankError, interval_ranks
 from .value_grid import ValueGrid
 
@@ -36,7 +35,7 @@ _KEPT_BACK = 1.0 - 1e-15
 _FINENESS = 8.0
 
 
-@described
+@statistic
 def quantiles(
     x: Any,
     q: Any,
@@ -79,7 +78,7 @@ def quantiles(
     return _answer("quantiles", x, q, bounds, epsilon, step, level, shared, kept)
 
 
-@described
+@statistic
 def median(
     x: Any,
     bounds: Any,
@@ -105,6 +104,8 @@ def _answer(
     kept: float | None = None,
 ) -> Estimate:
     levels, step = _levels(q), None if step is None else positive("step", step)
+    if kept is not None and not (isinstance(kept, Real) and float(kept) >= 0.0):
+        raise InputError("kept must be about how many rows are not dropped, a number, or None.")
     question = Question(
         what=what,
         epsilon=epsilon,
@@ -163,8 +164,9 @@ class Plan:
                 ranks = interval_ranks(3 * j + 2, steps, scale, n, float(q), level, alike)
                 ends[q] = tuple(Fraction(rank, n) for rank in ranks)
         asked = sorted({*different, *(end for pair in ends.values() for end in pair if 0 < end < 1)})
-        place = {Fraction(0): 0, Fraction(1): len(asked) + 1} | {q: k for k, q in enumerate(asked, start=1)}
-        low, high = ([place[ends.get(q, (q, q))[side]] for q in levels] for side in (0, 1))
+        place = {q: k for k, q in enumerate(asked, start=1)}
+        bounds = {Fraction(0): 0, Fraction(1): len(asked) + 1} if ends else {}
+        low, high = ([(place | bounds)[ends.get(q, (q, q))[side]] for q in levels] for side in (0, 1))
         sampling = np.sqrt([alike * n * float(q * (1 - q)) for q in levels])
         privacy = np.array([RankError.of(place[q], steps, scale).sd for q in levels])
         return cls(asked, [place[q] for q in levels], low, high, sampling, privacy)

@@ -5,11 +5,14 @@ Everything here handles public settings; no statistic of the rows is computed in
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from functools import wraps
+from numbers import Number
+from typing import Any, ParamSpec, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +20,17 @@ from scipy.special import ndtri
 
 from ..accounting.account import Account, open_account
 from ..accounting.budget import Budget
-from ..errors import BoundError, InputError, NotPrivateWarning, SettingsWarning, probability, sensible
+from ..docstrings import described
+from ..errors import (
+    BoundError,
+    EptrError,
+    InputError,
+    NotPrivateWarning,
+    SettingError,
+    SettingsWarning,
+    probability,
+    sensible,
+)
 from ..estimators.base import public_warnings, whole_number
 from ..privacy.claim import Cost, Record
 from ..privacy.spending import Spending
@@ -28,8 +41,9 @@ from ..rows.labels import Labels
 from ..rows.task import Task
 from .estimate import Estimate
 
-__all__ = ["Question", "Shared", "column_bounds", "column_names", "is_column", "level_codes"]
+__all__ = ["Question", "Shared", "column_bounds", "column_names", "is_column", "level_codes", "statistic"]
 
+P = ParamSpec("P")
 Array = NDArray[np.float64]
 
 
@@ -60,8 +74,9 @@ class Question:
     declared: Mapping[str, Any] = field(default_factory=dict)  # bounds and levels, for the record
 
     def __post_init__(self) -> None:
-        Budget(self.epsilon, self.delta or 0.5)
-        Unit(self.neighbours, whole_number("rows_per_person", self.rows_per_person))
+        Budget(self.epsilon, 0.5 if self.delta == 0.0 else self.delta)
+        object.__setattr__(self, "rows_per_person", whole_number("rows_per_person", self.rows_per_person))
+        Unit(self.neighbours, self.rows_per_person)
         if not (isinstance(self.level, float) and math.isnan(self.level)):
             probability("level", self.level)
         if self.invalid not in ("raise", "drop"):
@@ -93,12 +108,10 @@ class Question:
         account = open_account(self.ledger, self.what)
         if account is not None and not self.drop:
             account.admit_check()  # a failed check is an answer about the rows
-        if isinstance(x, (list, tuple, np.ndarray)) and not len(x):
-            raise InputError("x has no rows; a statistic needs at least one.")
         task = task or Task("none", drop_invalid=self.drop)
-        rows = open_rows(as_table(x), y, task, lambda: _failed(account, self.what))
+        rows = _opened(x, y, task, lambda: _failed(account, self.what))
         for text in public_warnings(rows.n, parts or rows.n_features, self.delta):
-            warnings.warn(text, SettingsWarning, stacklevel=4)
+            warnings.warn(text, SettingsWarning, stacklevel=5)
         unit = Unit(self.neighbours, self.rows_per_person)
         spending = Spending(cost(rows) if cost else self.cost(), unit, rows, account, self.random_state, what=self.what)
         if self.random_state is not None:
@@ -106,7 +119,7 @@ class Question:
                 "random_state was given: this answer is reproducible and therefore not private. Use random_state=None on "
                 "real data.",
                 NotPrivateWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return rows, spending
 
@@ -143,6 +156,36 @@ class Question:
         return float(ndtri(0.5 + 0.5 * self.level))
 
 
+def statistic(function: Callable[P, Estimate]) -> Callable[P, Estimate]:
+    """A function of ``eptr.stats``: its docstring made whole, and a setting that it does not have named."""
+    names = [*inspect.signature(described(function)).parameters]
+    if "shared" in names:
+        names[names.index("shared") :] = Shared.__annotations__
+
+    @wraps(function)
+    def ask(*args: P.args, **settings: P.kwargs) -> Estimate:
+        for name in settings:
+            if name not in names:
+                raise SettingError(f"{function.__name__} has no setting {name!r}; it has {', '.join(names)}.")
+        return function(*args, **settings)
+
+    return ask
+
+
+def _opened(x: Any, y: Any, task: Task, on_fault: Callable[[], None]) -> Engine:
+    """The rows, or one sentence: what other libraries say about them may quote some."""
+    try:
+        return open_rows(as_table(x), y, task, on_fault)
+    except EptrError:
+        raise
+    except (TypeError, ValueError):
+        told = (
+            f"x must be a column, or a table with as many numbers in every row: an array, list, data frame, Parquet files, "
+            f"or what Arrow, Dask or Spark have; got {type(x).__name__}."
+        )
+    raise InputError(told)  # outside the handler, so that the other text is not even in the context
+
+
 def _failed(account: Account | None, what: str) -> None:
     """A failed check is an answer about the rows: the ledger is told before the caller is."""
     if account is not None:
@@ -166,10 +209,14 @@ def _of_arrow(x: Any) -> bool:
 def as_table(x: Any) -> Any:
     """A column as a table of one, not yet read; anything else as it is."""
     shape = (len(x),) if isinstance(x, (list, tuple)) else getattr(x, "shape", None)
-    if isinstance(shape, tuple) and shape and isinstance(shape[0], int) and shape[0] == 0:
-        raise InputError("x has no rows; a statistic needs at least one.")
-    if isinstance(shape, tuple) and len(shape) > 2:
-        raise InputError(f"x must be a column or a table of columns, got {len(shape)} axes.")
+    if isinstance(shape, tuple):
+        for count, what in zip(shape, ("rows", "columns"), strict=False):
+            if isinstance(count, int) and count == 0:
+                raise InputError(f"x has no {what}; a statistic needs at least one.")
+        if len(shape) > 2:
+            raise InputError(f"x must be a column or a table of columns, got {len(shape)} axes.")
+    if x is None or isinstance(x, (Number, bytes)) or shape == ():
+        raise TypeError
     if not is_column(x):
         return x
     if hasattr(x, "to_frame"):
@@ -178,7 +225,7 @@ def as_table(x: Any) -> Any:
         import pyarrow as pa
 
         return pa.table({"x": x})
-    return x[:, None] if hasattr(x, "ndim") else [[v] for v in x]
+    return [[v] for v in x] if isinstance(x, Sequence) else x[:, None]
 
 
 def column_names(rows: Engine) -> list[str]:

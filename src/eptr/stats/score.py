@@ -10,7 +10,6 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..docstrings import described
 from ..errors import BoundError, InputError
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
@@ -20,7 +19,7 @@ from .estimate import Estimate
 from .mean import Means, mean_errors, mean_weights, means
 from .moments import moments
 from .persons import before
-from .question import Question, Shared, column_bounds
+from .question import Question, Shared, column_bounds, statistic
 from .scored import Losses, Scored, Told
 
 __all__ = ["SCORES", "score"]
@@ -33,7 +32,7 @@ R_SQUARED = (0.15, 0.2, 0.2, 0.45)
 _DRAWS = 2000
 
 
-@described
+@statistic
 def score(
     model: Any,
     X: Any,
@@ -60,30 +59,28 @@ def score(
     y_range : (low, high)
         Public; y and predictions beyond it are moved to it. Wide ones do no harm.
     """
-    if scoring not in SCORES:
+    if not isinstance(scoring, str) or scoring not in SCORES:
         raise InputError(f"scoring must be one of {sorted(SCORES)}, got {scoring!r}.")
     question = Question(
         what=scoring, epsilon=epsilon, delta=delta, level=level, home=__name__, declared={"y_range": y_range}, **shared
     )
+    needed = "predict" if scoring in ("accuracy", *_OF_NUMBERS) else "predict_proba"
+    if isinstance(model, type) or not hasattr(model, needed):
+        raise InputError(
+            f"model must be a fitted estimator with {needed} for scoring={scoring!r}; got {type(model).__name__}."
+        )
     names, columns = getattr(model, "feature_names_in_", None), None
     if names is not None and (isinstance(y, str) or hasattr(X, "columns")):
         columns = tuple(map(str, names))  # in the order of the fit, whatever the table's
     classes = None if scoring in _OF_NUMBERS else getattr(model, "classes_", None)
     if classes is None and scoring not in _OF_NUMBERS:
         raise InputError(f"scoring={scoring!r} needs a fitted classifier; {type(model).__name__} has no classes_.")
-    if scoring not in ("accuracy", *_OF_NUMBERS) and not hasattr(model, "predict_proba"):
-        raise InputError(
-            f"scoring={scoring!r} needs predict_proba, which {type(model).__name__} lacks; use 'accuracy'."
-        )
     task = Task("numbers" if classes is None else "labels", classes, question.drop, columns)
     told = Told(model, _range(y_range, scoring) if classes is None else (0.0, 1.0))
     rows, spending = question.open(X, y, task)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the model: one that depends on rows would be a leak
-        # A model that cannot answer at all says so here, about a row of zeros, which tells nothing.
-        told.said(
-            np.zeros((1, rows.n_features)), "predict" if scoring in ("accuracy", *_OF_NUMBERS) else "predict_proba"
-        )
+        told.answers(rows.n_features, needed, 0 if classes is None else len(classes))
         return SCORES[scoring](Scored(question, rows, spending, told))
 
 
@@ -109,7 +106,8 @@ def _direct(rows: Rows, bounds: Array, spending: Portion, *, counted: bool) -> M
     weights = mean_weights(spending.unit.relation, counted=counted)
     found = moments(rows, 1, middle, half, bounds, weights, before(rows, spending), 1.0)
     sampling, noise = half * mean_errors(rows, found, bounds, middle, half, spending), half * found.noise[1]
-    return Means(middle + half * found.powers[1], sampling, noise, np.zeros(1), np.zeros(1), float(noise[0, 0]))
+    hidden = np.where(found.few, 2.0 * half, 0.0)  # all that is possible
+    return Means(middle + half * found.powers[1], sampling, noise, hidden, hidden, float(noise[0, 0]))
 
 
 def _squared_error(asked: Scored) -> Estimate:

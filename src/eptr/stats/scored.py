@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..privacy.spending import Spending
 from ..rows.engine import Engine, RowFunction
 from ..rows.namespace import on_host
@@ -38,6 +39,13 @@ class Told:
                 found = self._asked(np.where(odd[:, None], 0.0, x), method).astype(object)
                 found[odd] = None
                 return found
+
+    def answers(self, columns: int, method: str, classes: int) -> None:
+        """A model that cannot answer at all says so here, about a row of zeros, which tells nothing."""
+        found = self._asked(np.zeros((1, columns)), method)
+        shape, kind = ((1,), "label" if classes else "number") if method == "predict" else ((1, classes), "number")
+        if found.shape != shape or (kind == "number" and not np.issubdtype(found.dtype, np.number)):
+            raise InputError(f"model must answer {method} with one {kind} per row{' and class' * (len(shape) - 1)}.")
 
     def _asked(self, x: Array, method: str) -> Array:
         names = getattr(self.model, "feature_names_in_", None)

@@ -7,14 +7,13 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..docstrings import described
 from ..rows.namespace import like, namespace
 from .clip import clip_columns
 from .estimate import Estimate
 from .mean import Asked, ask_columns, pooled
 from .moments import Weights, members, moments, within
 from .persons import before, variances
-from .question import Question, Shared
+from .question import Question, Shared, statistic
 
 __all__ = ["largest_variances", "std", "variance"]
 
@@ -23,7 +22,7 @@ Array = NDArray[np.float64]
 _ALL_COUNT, _COUNTED = (Weights(count, 1 / 8, 1.0, 1 / 8, 1 / 4) for count in (0.0, 1 / 4))
 
 
-@described
+@statistic
 def variance(
     x: Any,
     bounds: Any,
@@ -50,7 +49,7 @@ def variance(
     return asked.answer(value, sampling, privacy, noise, low=low, high=high)
 
 
-@described
+@statistic
 def std(
     x: Any,
     bounds: Any,
@@ -107,7 +106,8 @@ def _variances(asked: Asked) -> tuple[Array, Array, Array, Array, Array, float]:
 
     radius = float(np.max(np.linalg.norm((1.0 + abs(middle)) ** 2, axis=1)))
     sampling = unit * np.sqrt(variances(rows, alone * found.counts, around, radius, spending)) / found.counts
-    noise = np.hypot(found.noise[2], 2.0 * np.sqrt(away) * found.noise[1])
+    # The square of a mean m with noise of variance v has variance 4 m^2 v + 2 v^2.
+    noise = np.hypot(found.noise[2], found.noise[1] * np.sqrt(4.0 * away + 2.0 * found.noise[1] ** 2))
     privacy, most = np.hypot(unit * noise, clip.unseen / rows.n), largest_variances(bounds)
     below, above = (np.where(found.few, most, more / rows.n) for more in (clip.below, clip.above))
     value = np.clip(value, 0.0, most)

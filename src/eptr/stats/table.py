@@ -7,12 +7,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ..docstrings import described
 from ..errors import DomainError, InputError
 from ..rows.namespace import on_host
 from ..rows.task import Task
 from .estimate import Estimate
-from .question import Question, Shared, is_column, level_codes
+from .question import Question, Shared, is_column, level_codes, statistic
 from .tally import tally
 
 __all__ = ["table"]
@@ -20,7 +19,7 @@ __all__ = ["table"]
 _MOST_WAYS, _MOST_CELLS = 4, 1_000_000
 
 
-@described
+@statistic
 def table(
     *columns: Any, levels: Any, epsilon: float, delta: float = 1e-6, level: float = 0.95, **shared: Unpack[Shared]
 ) -> Estimate:
