@@ -1,6 +1,7 @@
 """Smooth functions: our additive model and kernel against the rivals, how often bands hold, housing prices, and time; seeded.
 
 ``python -m benchmarks.smooth curves | uneven | pair | california | speed --replications N``; ``make bench-smooth`` runs all.
+Every cell of ``curves`` is saved when it is done; ``--curve NAME`` makes those of one curve anew.
 Errors are mean squares over 201 points of [0, 1]; every method sees the same rows and knows the same range of y. A rival is ahead
 if our error exceeds 1.1 times that of the best one by 1.645 standard errors of the paired difference.
 """
@@ -18,7 +19,7 @@ from eptr import rivals
 from eptr.datasets import load_california_housing
 
 from .accuracy import _quiet
-from .tables import progress, show
+from .tables import kept, progress, show
 
 DELTA, SD, GRID = 0.01, 0.2, np.linspace(0.0, 1.0, 201)
 EPSILONS, SIZES = (0.5, 1.0, 4.0), (500, 2000, 20_000)
@@ -88,14 +89,16 @@ def cell(curve, n, epsilon, count):
     return error, [*setting, *map(float, np.mean(bands, axis=0))]
 
 
-def curves(count):
-    settings = progress([(c, n, e) for c in CURVES for n in SIZES for e in EPSILONS], "curves")
-    lines = [cell(*setting, count) for setting in settings]
+def curves(count, chosen=None):
     header = ["curve", "n", "epsilon", "runs"]
-    named = [*header, *methods(SIZES[0], 1.0, 0), "additive / best rival", "ahead by 10 %"]
-    show("mean squared error, delta .01", named, [line[0] for line in lines], "smooth_accuracy")
-    named = [*header, "share of points held", "median width", "runs with a jump"]
-    show("pointwise 95 % bands, delta .01", named, [line[1] for line in lines], "smooth_coverage")
+    errors = [*header, *methods(SIZES[0], 1.0, 0), "additive / best rival", "ahead by 10 %"]
+    bands = [*header, "share of points held", "median width", "runs with a jump"]
+    names = [name for name in CURVES if chosen in (None, name)]
+    for setting in progress([(c, n, e) for c in names for n in SIZES for e in EPSILONS], "curves"):
+        error, band = cell(*setting, count)
+        found = kept("smooth_accuracy", errors, error, keys=3), kept("smooth_coverage", bands, band, keys=3)
+    show("mean squared error, delta .01", errors, found[0], "smooth_accuracy")
+    show("pointwise 95 % bands, delta .01", bands, found[1], "smooth_coverage")
 
 
 def uneven(count):
@@ -188,10 +191,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", nargs="*", choices=[*PARTS, []], help="all if none is named")
     parser.add_argument("--replications", type=int, default=100)
+    parser.add_argument("--curve", choices=[*CURVES], help="of the table of curves; all if none is named")
     options = parser.parse_args()
     _quiet()
     for part in options.part or PARTS:
-        PARTS[part](options.replications)
+        PARTS[part](options.replications, **({"chosen": options.curve} if part == "curves" else {}))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,8 +16,13 @@ WHOLE = ("privacy", "accounting", "rows")  # rooms whose proven files are carrie
 SEAMS = ("accounting/account.py", "accounting/ledger.py", "estimators/base.py", "rivals/base.py")
 SEAMS += ("privacy/unit.py", "rows/engine.py", "study/journal.py")
 SPENDS = {"noisy", "sums", "draw", "laplace", "laplace_blocks", "test", "test_at_rung", "within", "share"}
-EXACT = {"sum_grid", "product_grid", "toward_zero", "shrink_factors", "project", "Cost", "replace"}
-SILENT = {"__repr__", "__str__", "to_json", "to_dict", "__hash__", "planned_noise"}  # what only tells or plans
+EXACT = {"sum_grid", "product_grid", "toward_zero", "shrink_factors", "project", "Cost"}
+SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Delete)
+DATA = {"rows", "spending", "asked", "bounds"}  # what a formula knows nothing of
+PLANS = {"scale", "laplace_scale"}  # what says how much noise there will be
+# What only tells or plans.
+SILENT = {"__repr__", "__str__", "__hash__", "__dir__", "__init_subclass__", "__sklearn_tags__", "to_json", "to_dict"}
+SILENT |= {"plan", "_planned", "planned_noise", "_record", "_bought", "_facts", "_table", "lines", "elsewhere", "_word"}
 
 
 @functools.cache
@@ -39,6 +45,23 @@ def called(node: ast.AST) -> str:
     )
 
 
+def _calls(node: ast.AST) -> set[str]:
+    return {called(call) for call in ast.walk(node) if isinstance(call, ast.Call)}
+
+
+@functools.cache
+def _draws(node: ast.AST) -> bool:
+    """Of a statement that spends, what is spent carries; what is done with a number that has its noise is nobody's risk."""
+    return isinstance(node, SIMPLE) and bool(_calls(node) & SPENDS)
+
+
+@functools.cache
+def _held(home: ast.AST) -> set[str]:
+    """What the object of a method has."""
+    found = (n for n in ast.walk(home) if isinstance(n, ast.Attribute)) if isinstance(home, ast.ClassDef) else ()
+    return {n.attr for n in found if isinstance(n.value, ast.Name) and n.value.id == "self"}
+
+
 class Carrier:
     """One file: its tree, and which statements carry the guarantee."""
 
@@ -46,7 +69,11 @@ class Carrier:
         self.path, self.text = path, path.read_text()
         self.lines, self.tree = self.text.splitlines(), ast.parse(self.text)
         self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
-        self.whole = path.relative_to(SOURCE).parts[0] in WHOLE or not path.with_suffix(".md").exists()
+        self.speaks = functools.cache(self._speaks_of_it)
+        proof = path.with_suffix(".md")
+        self.whole = path.relative_to(SOURCE).parts[0] in WHOLE or not proof.exists()
+        accuracy = proof.read_text().partition("## What is estimated")[2] if proof.exists() else ""
+        self.estimated = set(re.findall(r"^### \[([a-z-]+)\]", accuracy, re.MULTILINE))
 
     @property
     def module(self) -> str:
@@ -82,18 +109,25 @@ class Carrier:
                 return False  # 2.0**-52, x**2: units and degrees
             if isinstance(outer, ast.ClassDef) and any(called(base) == "Protocol" for base in outer.bases):
                 return False
-        return self.whole or any(self._speaks_of_it(above) for above in chain)
+        if self.whole:
+            return True
+        drawn = any(isinstance(outer, ast.Call) and called(outer) in SPENDS for outer in chain[1:])
+        return any(self.speaks(above) or (drawn and _draws(above)) for above in chain)
 
     def _speaks_of_it(self, node: ast.AST) -> bool:
-        """A row function, a formula with a proof, or a statement that names a proof, a contribution, a share or an exact sum."""
+        """A row function, a formula with a proof, or a statement that names a proof, a contribution or an exact sum."""
         if isinstance(node, ast.FunctionDef):
-            names = {a.arg for a in node.args.args}
-            formula = not names & {"rows", "spending", "bounds"} and "proof:" in (ast.get_docstring(node) or "")
-            return formula or "keep" in names
-        if not isinstance(node, ast.stmt) or isinstance(node, (ast.ClassDef, ast.If, ast.For, ast.With)):
+            given = {a.arg for a in node.args.args}
+            used = {getattr(n, "attr", getattr(n, "id", "")) for n in ast.walk(node)} | _held(self.parents[node])
+            return "keep" in given or (not (given | used) & DATA and self._proves(ast.get_docstring(node) or ""))
+        if not isinstance(node, SIMPLE) or _draws(node):
             return False
         above = self.lines[node.lineno - 2].strip() if node.lineno > 1 else ""
         own = self.lines[node.lineno - 1 : node.end_lineno]
         comments = "".join(line.partition("#")[2] for line in [above if above.startswith("#") else "", *own])
-        calls = {called(call) for call in ast.walk(node) if isinstance(call, ast.Call)}
-        return "proof:" in comments or bool(calls & (contributions() | SPENDS | EXACT))
+        calls = _calls(node)
+        return self._proves(comments) or bool(calls & (contributions() | EXACT) and not calls & PLANS)
+
+    def _proves(self, text: str) -> bool:
+        """Whether a proof is named that is about privacy."""
+        return bool({*re.findall(r"proof: ([a-z-]+)", text)} - self.estimated)

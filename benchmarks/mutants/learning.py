@@ -18,7 +18,7 @@ from .carriers import ROOT, Carrier
 from .forks import parallel
 from .live import Name, changed, exchange, forget_caches, functions
 from .operators import Mutant
-from .trials import LIMIT, Session
+from .trials import Plan, Session, remembered
 
 MEMORY = ROOT / "build" / "mutants"  # what was learnt of a file of tests, until that file changes
 PATIENCE, SLOW = 0.5, 2.0  # seconds: what a test executes it executes at once, and it counts as slow if it goes on
@@ -66,7 +66,7 @@ def learn(session: Session, tests: list[str], paths: list[Path]) -> Seen | str:
     return seen
 
 
-def remembered(session: Session, paths: list[Path], until: float) -> Iterator[Seen]:
+def learnt(session: Session, paths: list[Path], until: float) -> Iterator[Seen]:
     """What every file of tests executes: from memory, or tried now."""
     tests: dict[str, list[str]] = defaultdict(list)
     for test in session.items:
@@ -95,28 +95,36 @@ class Guards:
     def __init__(self, session: Session, paths: list[Path], until: float) -> None:
         self.time: dict[str, float] = {}
         self.enter: dict[tuple[str, str], list[str]] = defaultdict(list)
-        self.noticed: dict[Path, list[str]] = defaultdict(list)
-        for seen in remembered(session, paths, until):
+        self.noticed: dict[Path, Counter[str]] = defaultdict(Counter)
+        self.kinds: Counter[str] = Counter()
+        for seen in learnt(session, paths, until):
             for test, (seconds, executed) in seen.items():
                 self.time[test] = seconds
                 for place in {*executed, *((file, "") for file, _ in executed)}:
                     self.enter[place].append(test)
 
-    def plan(self, mutant: Mutant) -> list[tuple[str, float]]:
-        """Tests that execute the statement: those that noticed neighbours, a few of each kind, the rest; the quickest first."""
-        before, alike = self.noticed[mutant.path], Counter()
+    def plan(self, mutant: Mutant, seconds: float) -> Plan:
+        """Tests that execute the statement: those that noticed neighbours or are named as its file, a few of each kind, the rest.
 
-        def rank(test: str) -> tuple[int, int]:
-            alike[test.partition("[")[0]] += 1
-            return -before.index(test) - 1 if test in before else 0, alike[test.partition("[")[0]] // (ALIKE + 1)
+        Among them those first that are quick, and quick for how often they noticed anything.
+        """
+        before, alike, named = self.noticed[mutant.path], Counter(), f"test_{mutant.path.stem}.py"
+
+        def rank(test: str) -> tuple[int, float]:
+            kind = test.partition("[")[0]
+            alike[kind] += 1
+            often, near = before[test], alike[kind] <= ALIKE and named in kind
+            seconds = self.time[test] / (often or 1 + self.kinds[kind])
+            return 0 if often or near else 1 + alike[kind] // (ALIKE + 1), seconds
 
         plan, spent = [], 0.0
         for test in sorted(sorted(self.enter[str(mutant.path), mutant.place], key=self.time.__getitem__), key=rank):
-            if spent + self.time[test] < LIMIT:
+            if spent + self.time[test] < seconds:
                 spent += self.time[test]
                 plan.append((test, 5.0 + 5.0 * self.time[test]))
         return plan
 
-    def notice(self, mutant: Mutant, test: str) -> None:
-        if "::" in test and test not in self.noticed[mutant.path]:
-            self.noticed[mutant.path].append(test)
+    def notice(self, mutant: Mutant, by: str) -> None:
+        test = remembered(by)[0]
+        self.noticed[mutant.path][test] += 1
+        self.kinds[test.partition("[")[0]] += 1

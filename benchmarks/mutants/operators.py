@@ -23,7 +23,8 @@ def _margin(node: ast.AST) -> bool:
     numbers = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, float)]
     powers = [n for n in ast.walk(node) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Pow)]
     names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-    named = any(word in name for name in names for word in ("SLACK", "MARGIN", "TOLERANCE", "ERROR", "KEPT", "_UNIT"))
+    words = ("SLACK", "MARGIN", "TOLERANCE", "ERROR", "ARITHMETIC", "KEPT", "_UNIT")
+    named = any(word in name for name in names for word in words)
     return (
         named
         or any(0.0 < abs(x) < 1e-6 for x in numbers)
@@ -86,7 +87,7 @@ def statement(node: ast.AST) -> Iterator[ast.AST]:
     again = isinstance(node, ast.Assign) and {
         n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)
     } & {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
-    if call or refusal or again or isinstance(node, ast.AugAssign):
+    if call or refusal or again or (isinstance(node, ast.AugAssign) and not _margin(node.value)):
         yield ast.Pass()
 
 

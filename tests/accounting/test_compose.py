@@ -6,14 +6,15 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from eptr import InputError, KernelRegressor, Proposal, compose, gaussian_delta, gaussian_mu, release
-from eptr.accounting.compose import _pairs, _profile_on_grid
+from eptr import InputError, KernelRegressor, Proposal, compose, gaussian_delta, gaussian_epsilon, gaussian_mu, release
+from eptr.accounting.compose import _pairs, _probabilities, _profile_on_grid
 from eptr.privacy.claim import Cost
 from eptr.privacy.gaussian import delta_on_grid
 from eptr.privacy.ladder import build_ladder
 from eptr.privacy.mechanism import forecast_test
-from eptr.privacy.profile import privacy_profile
+from eptr.privacy.profile import LogisticTest, privacy_profile
 
 TIGHT = forecast_test("tight", 1.0, 1e-6).cost
 PAPER = forecast_test("paper", 1.0, 1e-6).cost
@@ -49,26 +50,23 @@ def test_one_release_alone_costs_what_it_claims(cost):
     assert compose([cost]).delta(1.0) <= 1e-6 * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("cost", [TIGHT, PAPER], ids=["tight", "paper"])
-def test_never_worse_than_basic_composition(cost):
-    assert compose([cost] * 3).epsilon(3e-6) <= 3.0
+def test_never_worse_than_basic_composition():
+    assert compose([TIGHT] * 3).epsilon(3e-6) <= 3.0
 
 
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.5])
-def test_the_grid_profile_is_above_the_exact_one(epsilon):
-    steps = build_ladder(1.0, 1e-6, TIGHT.mu, TIGHT.p0)
-    grid = _profile_on_grid(TIGHT, 1e-3)
-    exact = privacy_profile(steps, TIGHT.mu, epsilon)
-    # The constant for far tails, 2e-19, is all that separates the two.
-    assert exact * (1 - 1e-9) <= grid[round(epsilon * 1000)] <= exact * (1 + 1e-8)
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.1, 1e-6), (50.0, 1e-12), (1.0, 1e-20)])
+def test_the_grid_profile_is_above_the_exact_one(epsilon, delta):
+    """From 0 to where its ladder ends; the constant for far tails, 2e-19, is all that separates the two."""
+    cost, step = forecast_test("tight", epsilon, delta).cost, 1e-3 * epsilon
+    steps, grid = build_ladder(epsilon, delta, cost.mu, cost.p0), _profile_on_grid(cost, step)
+    for k in np.linspace(0, len(grid) - 1, 25).astype(int):
+        exact = privacy_profile(steps, cost.mu, k * step)
+        assert exact * (1 - 1e-10) <= grid[k] <= exact * (1 + 1e-8) + 3e-19
 
 
 def test_the_grid_profile_of_a_published_test_is_above_the_exact_one():
-    from eptr.privacy.profile import LogisticTest
-
     grid = _profile_on_grid(PAPER, 1e-3)
-    for epsilon in (0.2, 0.5, 1.0):
-        assert privacy_profile(LogisticTest(1.0, 1e-6), PAPER.mu, epsilon) <= grid[round(epsilon * 1000)]
+    assert privacy_profile(LogisticTest(1.0, 1e-6), PAPER.mu, 0.5) <= grid[500]
 
 
 def test_two_releases_on_the_worst_pair_stay_below_the_composed_curve():
@@ -142,3 +140,55 @@ def test_the_fast_curve_is_an_upper_bound():
         keep = exact > 1e-290
         assert np.all(fast[keep] >= exact[keep])
         assert np.all(fast[keep] <= exact[keep] * (1 + 3e-9))
+
+
+CLAIM = Cost(5.0, 1e-7, "unheard of", 0.0)
+QUERIES = Cost(1.0, 1e-5, "approximate-gaussian", 0.1, failure=1e-7, parts=10)
+
+
+def test_failures_and_bare_claims_are_taken_off_before_anything_is_composed():
+    """delta less all failures is left for Gaussians of mu^2 = 2 * 10 * .01; a claim costs all that it says, beside the rest."""
+    failed, mu = 2e-6, math.sqrt(0.2)
+    assert compose([QUERIES] * 2).epsilon(1e-4) == pytest.approx(gaussian_epsilon(delta=1e-4 - failed, mu=mu), rel=1e-9)
+    assert compose([QUERIES] * 2).delta(1.5) == pytest.approx(gaussian_delta(1.5, mu) + failed, rel=1e-9)
+    alone, beside = compose([TIGHT, QUERIES]), compose([TIGHT, QUERIES, CLAIM])
+    assert beside.epsilon(2e-5 + 1e-7) == pytest.approx(5.0 + alone.epsilon(2e-5), rel=1e-9)
+    assert beside.delta(5.0 + 1.5) == pytest.approx(alone.delta(1.5) + 1e-7, rel=1e-9)
+
+
+def test_a_gaussian_beside_a_ladder_costs_the_mean_of_the_ladder_s_profile_over_its_losses():
+    """E h(epsilon - L), L ~ N(mu^2/2, mu^2); both sides of a pair are alike, so h(-x) = 1 - exp(-x) (1 - h(x))."""
+    step, mu, h = 1e-3, REFINED.mu, _profile_on_grid(TIGHT, 1e-3)
+    losses = np.arange(-4000, 4001)
+    away = 1200 - losses
+    ahead = h[np.minimum(np.abs(away), len(h) - 1)]
+    both = np.where(away >= 0, ahead, 1.0 - np.exp(step * away) * (1.0 - ahead))
+    exact = float(step * stats.norm.pdf(step * losses, mu**2 / 2, mu) @ both)
+    assert exact <= compose([TIGHT, REFINED]).delta(1.2) <= exact * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("strategy", ["paper", "ptr"])
+def test_published_tests_reply_as_often_in_composition_as_they_do(strategy):
+    """At every eighth of a row, up to where they are certain; neighbours are seven to nine eighths apart."""
+    laws = {
+        "paper": stats.logistic(LogisticTest(1.0, 1e-6).midpoint, 2.0),
+        "ptr": stats.laplace(2 * math.log(1e6), 2.0),
+    }
+    steps, apart = _probabilities(forecast_test(strategy, 1.0, 1e-6).cost)
+    (*replies, last), safety = steps, np.arange(len(steps) - 1) / 8
+    assert (last, apart) == ((1.0, 0.0), (7, 8, 9))
+    np.testing.assert_allclose([p for p, _ in replies], laws[strategy].cdf(safety), rtol=1e-9)
+    np.testing.assert_allclose([p_not for _, p_not in replies], laws[strategy].sf(safety), rtol=1e-9)
+    assert replies[-1][1] < 1e-17
+
+
+def test_without_the_accounting_package_costs_add_up(monkeypatch):
+    monkeypatch.setattr("eptr.accounting.compose._has_accounting", lambda: False)
+    assert compose([TIGHT, PAPER]).method == "basic"
+    assert compose([TIGHT, PAPER]).epsilon(2e-6) == 2.0
+
+
+def test_where_nothing_is_guaranteed_delta_is_one_and_epsilon_is_a_number():
+    assert compose([CLAIM]).delta(4.9) == 1.0
+    with pytest.raises(InputError, match="epsilon"):
+        compose([CLAIM]).delta(0.0)

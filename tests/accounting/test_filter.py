@@ -194,6 +194,8 @@ def _largest_pure(total, level, mu):
         Cost(1.0, 1e-6, "basic", 0.0, parts=0),
         Cost(1e-9, 0.0, "gaussian", 50.0),  # claims less than its mu costs
         Cost(1.0, 1e-6, "rdp", 0.0),
+        Cost(1.0, 1e-6, "basic", 0.0, rows=0),
+        Cost(1.0, 1e-6, "basic", 0.0, rows=1.5),
     ],
 )
 def test_costs_without_sense_are_refused(cost):
@@ -270,3 +272,17 @@ def test_gaussian_parts_cost_the_root_of_their_number_and_no_more_may_be_claimed
 def test_a_cost_of_no_known_kind_or_relation_is_refused(change, words):
     with pytest.raises(PrivacyError, match=words):
         check_cost(replace(Cost(1.0, 1e-6, "basic", 0.0), **change))
+
+
+def test_a_total_has_a_mu_if_nothing_but_gaussians_can_ever_be_in_it():
+    def after(*costs, mixing):
+        spent = Spent()
+        for cost in costs:
+            spent = spent.charged(cost, Budget(3.0, 1e-5), mixing)
+        return spent.all_gaussian
+
+    assert after(REFINED, REFINED, mixing=0.0)
+    assert not after(REFINED, mixing=0.2)  # other kinds may follow
+    assert not after(TIGHT, REFINED, mixing=0.0)
+    assert not after(ADAPTIVE, mixing=0.0)
+    assert not after(mixing=0.0)

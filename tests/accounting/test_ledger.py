@@ -207,6 +207,19 @@ def test_strings_that_cannot_be_a_ledger(url, match):
     assert "secret" not in str(caught.value)
 
 
+def test_a_cost_that_claims_less_than_it_spends_is_neither_admitted_nor_charged(study):
+    wrong = Cost(1e-3, 1e-9, "gaussian", 50.0)
+    for ask in (study.check, study.charge):
+        with pytest.raises(PrivacyError, match="is not"):
+            ask(wrong, private=True)
+    assert len(study.history()) == 1
+
+
+def test_a_reservation_is_charged_at_the_delta_that_was_asked_for(study):
+    study.reserve(study.dataset, count=4, epsilon=0.1, delta=1e-7, total_delta=5e-6)
+    assert study.history()[-1].content["delta"] == 5e-6
+
+
 def test_arguments_are_named(place, name):
     ledger = Ledger(place)
     for call, match in [
@@ -222,13 +235,15 @@ def test_arguments_are_named(place, name):
         (lambda: ledger.failed_check(), "name the dataset"),
         (lambda: ledger.charge(COST, private=True), "name the dataset"),
         (lambda: ledger.reserve(name, 0, 1.0, 1e-6), "count"),
+        (lambda: ledger.reserve(name, 4, 1.0, 1e-6, total_delta=1e-8), "total_delta=1e-08 is too small"),
+        (lambda: ledger.verify(name, head="abc"), "64 hexadecimal"),
         (lambda: Ledger(3), "string"),
         (lambda: model(ledger).fit(*data()), "name the dataset"),
         (lambda: model(3).fit(*data()), "ledger"),
     ]:
         with pytest.raises(InputError, match=match):
             call()
-    ledger.create(name, 1.0, 1e-6)
+    ledger.create(name, 1.0, 1e-6, mixing=1.0)
     with pytest.raises(InputError, match="exists already"):
         ledger.create(name, 5.0, 1e-6)
 

@@ -8,12 +8,13 @@ import pandas as pd
 import pytest
 
 import eptr
-from eptr.estimators.additive.axes import Levels, Stretched, smoothed
+from eptr.estimators.additive.axes import FINE, Levels, Stretched, smoothed
 from eptr.estimators.additive.basis import degrees_of, smooth_functions
 from eptr.estimators.additive.effects import too_few
-from eptr.estimators.additive.expansion import Expansion
+from eptr.estimators.additive.expansion import Expanded, Expansion
 from eptr.estimators.additive.refined import MOST, resolution
 from eptr.estimators.additive.shrinkage import blocks, factors
+from eptr.rows.memory import MemoryRows
 from eptr.rows.namespace import squares
 
 matplotlib.use("Agg")
@@ -66,7 +67,7 @@ def test_a_looked_up_row_is_the_function_of_its_place():
     rng = np.random.default_rng(0)
     axes = (
         Stretched(0.0, 2.0, *smoothed(rng.dirichlet(np.ones(256)), 1e-3, 10**6)),
-        Levels(np.array([1.0, 2.0, 5.0]), np.full(3, 1 / 3)),
+        Levels(np.array([1.0, 2.0, 5.0]), np.full(3, 1 / 3), np.ones(3, dtype=bool)),
     )
     expansion = Expansion(axes, ((0,), (1,)), tuple(degrees_of([(0,), (1,)], [12, 2])))
     x = np.column_stack([rng.uniform(-0.5, 2.5, size=500), rng.choice([0.0, 1.0, 2.4, 4.9, 9.0], size=500)])
@@ -127,7 +128,7 @@ def test_bands_hold_the_curve_and_the_estimate(epsilon):
         value, low, high = additive(seed, epsilon).fit(*sample(seed, 2000)).partial_effect(0, GRID, centred=False)
         assert np.all((low <= value) & (value <= high))
         held.append(np.mean((low <= curve(GRID)) & (curve(GRID) <= high)))
-    assert 0.92 < np.mean(held) < 0.999
+    assert 0.92 < np.mean(held) < 0.99
 
 
 def test_a_jump_is_reported_and_a_smooth_curve_is_not():
@@ -135,10 +136,17 @@ def test_a_jump_is_reported_and_a_smooth_curve_is_not():
     jump = additive(epsilon=4.0).fit(x, y).summary()
     assert jump.rough.tolist() == [True]
     assert jump.jumps[0] == pytest.approx([0.4], abs=0.01)
-    assert "jump near 0.4" in str(jump)
+    assert "jump near 0.398" in str(jump)  # the end of a cell
     smooth = additive(epsilon=4.0).fit(*sample(0, 20_000)).summary()
     assert smooth.rough.tolist() == [False]
     assert "jump" not in str(smooth)
+
+
+def test_two_jumps_are_told_apart_and_a_bump_that_functions_are_too_few_for_has_none():
+    x, y = sample(0, 20_000, lambda u: 0.8 * (u > 0.35) - 0.5 * (u > 0.6))
+    assert additive().fit(x, y).summary().jumps[0] == pytest.approx([0.35, 0.6], abs=0.01)
+    bump = [sample(seed, 500, lambda u: np.exp(-0.5 * ((u - 0.45) / 0.06) ** 2)) for seed in range(6)]
+    assert sum(additive(seed).fit(*rows).rough_[0] for seed, rows in enumerate(bump)) <= 1
 
 
 def test_bands_hold_beside_a_jump_that_is_seen():
@@ -251,6 +259,21 @@ def test_levels_enter_as_plain_terms(people):
     assert effects[1] - effects[0] == pytest.approx(2.0, abs=0.2)
 
 
+@pytest.mark.parametrize(("rows", "said"), [(10, 0), (3000, 4)])
+def test_a_rare_level_is_told_or_said_to_have_too_few_rows(rows, said):
+    found = []
+    for seed in range(4):
+        rng, n = np.random.default_rng([seed, rows]), 20_000
+        level = np.append(np.full(rows, 3.0), rng.choice([1.0, 2.0], size=n - rows))
+        x = np.column_stack([rng.uniform(size=n), level])
+        y = np.sin(5 * x[:, 0]) + 2.0 * (level == 3.0) + 0.5 * rng.normal(size=n)
+        settings = {"x_range": [(0, 1), (1, 3)], "y_range": (-3, 5), "categories": {1: [1, 2, 3]}}
+        found.append(eptr.AdditiveRegressor(1.0, 1e-6, random_state=seed, **settings).fit(x, y).conf_int()[1])
+    low, high = np.transpose(found)
+    assert np.sum(np.isfinite(high - low)) == said
+    assert np.sum((low <= 2.0) & (high >= 2.0)) >= 3
+
+
 def test_no_effect_is_told_from_an_effect(people):
     table = people.summary()
     age, noise, sex, region = table.p_values
@@ -343,3 +366,39 @@ def test_no_name_of_a_column_loses_a_fit_that_was_paid_for():
     fit.fit(x, x[:, 0])
     assert dict(fit.release_.record.settings)["categories"] == '{"1": [0, 1]}'
     assert eptr.from_json(fit.to_json()).categories == {1: [0, 1]}
+
+
+def test_a_value_has_one_place_on_its_axis():
+    """One of FINE equal parts of a range, its ends for what is beyond; of levels the nearer one."""
+    line = Stretched(-1.0, 1.0, np.ones(4), np.ones(4, dtype=bool))
+    half = 1.0 / FINE
+    found = line.place(np.array([-9.0, -1.0, -half, half, 1.0 - half, 1.0, 9.0]))
+    np.testing.assert_array_equal(found, [0, 0, FINE / 2 - 1, FINE / 2, FINE - 1, FINE - 1, FINE - 1])
+    levels = Levels(np.array([0.0, 1.0, 10.0]), np.ones(3) / 3, np.ones(3, dtype=bool))
+    np.testing.assert_array_equal(levels.place(np.array([-5.0, 0.49, 0.5, 5.49, 5.51, 99.0])), [0, 0, 1, 1, 2, 2])
+
+
+def test_a_row_that_is_dropped_adds_nothing_in_whatever_piece_it_lies(monkeypatch):
+    rng = np.random.default_rng(0)
+    x, y = rng.uniform(-1, 1, size=(200, 1)), rng.normal(size=200)
+    x[::3] = np.nan
+    axis = Stretched(-1.0, 1.0, np.ones(4), np.ones(4, dtype=bool))
+    expansion = Expansion((axis,), ((0,),), tuple(degrees_of([(0,)], [3])))
+
+    def sums():
+        rows = Expanded(MemoryRows(x, y, drop_invalid=True), expansion, 0.5)
+        return rows.sum(lambda f, t, keep: (f.sum(axis=0), t.sum(), np.sum(keep)))
+
+    whole, kept = sums(), np.isfinite(x[:, 0])
+    monkeypatch.setattr("eptr.estimators.additive.expansion.PIECE_NUMBERS", 1)
+    for found in (whole, sums()):
+        np.testing.assert_allclose(found[0], axis.functions(x[kept, 0], 3).sum(axis=0), rtol=1e-6)
+        np.testing.assert_allclose(found[1:], (np.sum(y[kept] - 0.5), kept.sum()), rtol=1e-12)
+
+
+@pytest.mark.parametrize("far", [9.0, -9.0])
+def test_rows_beyond_a_range_are_counted(far):
+    x, y = sample(0, 4000)
+    x[:400], y[400:1000] = 7.0, far
+    truth = np.mean((x[:, 0] > 1.0) | (np.abs(y) > 1.5))
+    assert additive(epsilon=8.0).fit(x, y).fitted_.outside == pytest.approx(truth, abs=0.02)

@@ -96,6 +96,13 @@ def test_nothing_stays_on_an_object_whose_ledger_refused(strategy, ledger):
     assert not [name for name in vars(fine) if name.endswith("_")]
 
 
+def test_nothing_of_an_earlier_fit_stays_on_an_object_that_could_not_begin_another():
+    model = regression(random_state=0).fit(X, T)
+    with pytest.raises(eptr.InputError, match="ledger"):
+        model.set_params(ledger=3).fit(X, T)
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
 @pytest.mark.parametrize(
     ("n", "p", "delta", "words"),
     [

@@ -12,7 +12,6 @@ from sklearn.metrics import log_loss
 import eptr
 from eptr.estimators.logistic.likelihood import Several, Two
 from eptr.estimators.logistic.look import look
-from eptr.estimators.logistic.mixture import posterior_mean
 from eptr.estimators.logistic.newton import Newton, course
 from eptr.estimators.sigmoid import decay
 from eptr.estimators.whitening import whiten
@@ -156,15 +155,6 @@ def test_expected_curvature_is_that_of_normal_rows_cut_or_not(phi, share):
     whole, cut = newton.expected(phi, 3.0)
     np.testing.assert_allclose(whole, (wide.T * weight) @ wide / n, rtol=0.03, atol=0.03)
     np.testing.assert_allclose(cut, (wide.T * weight * np.minimum(1.0, 3.0 / trace)) @ wide / n, atol=0.03)
-
-
-def test_few_large_numbers_are_kept_and_many_small_ones_are_not():
-    rng = np.random.default_rng(0)
-    truth = np.append(np.full(5, 8.0), np.zeros(195))
-    found = posterior_mean(truth + rng.normal(size=200), 1.0)
-    assert np.mean((found - truth) ** 2) < 0.15  # 1 without shrinking, .6 with one factor for all
-    assert np.all(np.abs(found[:5] - truth[:5]) < 3.0)
-    np.testing.assert_array_equal(posterior_mean(np.zeros(3), 1.0), np.zeros(3))
 
 
 # What cannot be answered.

@@ -54,7 +54,7 @@ class Asked:
 
 
 ASKED = [Asked(s) for s in (*STATISTICS, *RIVAL_STATISTICS)]
-NOISY = [a for a in ASKED if not a.statistic.pure]  # the others place quantiles: tests/rivals/test_quantiles.py
+NOISY = [a for a in ASKED if not a.statistic.pure]  # the others place quantiles: tests/rivals/test_value_line.py
 ENTRIES = pytest.mark.parametrize("entrant", [*EVERY, *ASKED], ids=lambda e: e.name)
 
 
@@ -122,8 +122,11 @@ LOOSE = {
     ("DPNewton-literature", "Interval"): 0.7,
     ("DPNewton-literature", "Shape"): 0.08,
     ("score roc_auc", "Shape"): 0.98,  # ties are split, so no place is quite 0 or 1
-    ("AdditiveRegressor-refined", "Interval"): 0.5,  # as there
-    ("AdditiveRegressor-refined", "Ball"): 0.95,  # at the ends of a range functions are not quite opposite
+    ("AdditiveRegressor-refined", "Interval"): 0.45,  # as there
+    (
+        "AdditiveRegressor-refined",
+        "Ball",
+    ): 0.7,  # functions at ends of a range are not opposite, nor as long as a first clip
     (
         "AdditiveRegressor-refined",
         "Outer",
@@ -141,15 +144,16 @@ LOOSE = {
     ("FunctionalMechanism-literature", "Absolute"): 0.3,
     ("WaveletEstimator-repaired", "Shape"): 0.75,  # the cosines of two rows would have to be opposite
     ("WaveletEstimator-literature", "Absolute"): 0.33,  # 6 where 2 is enough
-    # Statistics: rows would have to lie on the edge of what was released. tests/stats/test_contributions.py reaches it.
+    # Statistics: rows would have to lie on the edge of what was released; tests/stats/test_moments.py reaches it.
     ("mean", "Shape"): 0.9,
     ("mean by group", "Shape"): 0.95,
     **{
         (f"{name}{of}", "Shape"): least
         for name in ("variance", "std")
-        for of, least in (("", 0.7), (" of one column", 0.95), (" by group", 0.85))
+        # Twelve rows do not stand out: the ball is that of the bounds' corners, and searched rows lie on a sphere inside.
+        for of, least in (("", 0.35), (" of one column", 0.95), (" by group", 0.55))
     },
-    **{(name, "Products"): 0.7 for name in ("covariance", "correlation")},
+    **{(name, "Products"): 0.4 for name in ("covariance", "correlation")},
     ("score neg_mean_squared_error", "Shape"): 0.5,
     ("score r2", "Shape"): 0.5,
     ("score neg_log_loss", "Shape"): 0.99,

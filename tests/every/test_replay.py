@@ -1,4 +1,7 @@
-"""Our refined strategies on neighbours that try hard: the loss of every noisy call, given the same outputs, adds up to mu."""
+"""Our refined strategies in settings of their own, on neighbours that try hard: what they lose adds up to mu.
+
+In the settings of the catalogue each part is held against its own share: test_parts.py.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,10 @@ import pytest
 from sklearn.base import is_classifier
 
 import eptr
-from eptr.estimators.catalogue import OURS
 
 from ..replay import neighbours, spent
 
 MODELS = [
-    *(e.example(1.5, 2.0, [0, 1, 2], epsilon=1.0, delta=1e-3) for e in OURS if e.noise == "added"),
     eptr.LinearRegression(1.0, 1e-3, x_bound="private", y_bound="private"),
     eptr.LinearRegression(1.0, 1e-3, x_range=(-1, 2), y_range=(-1, 3)),
     eptr.LinearRegression(1500.0, 0.5, x_bound=1.5, y_bound=2.0),  # bands

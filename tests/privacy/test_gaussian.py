@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import eptr
-from eptr.privacy.gaussian import RELATIVE_ERROR, compose_mu, tail_quantile
+from eptr.privacy.gaussian import RELATIVE_ERROR, _erfcx_drop, compose_mu, tail_quantile
 
 
 def exact_delta(epsilon, mu):
@@ -29,11 +29,30 @@ def test_curve_and_calibration_match_400_digits(block):
         assert exact_delta(epsilon, mu * (1 + 1e-8)) > delta, "and must not waste anything visible"
 
 
+@pytest.mark.parametrize("a", [-0.5, -0.3, 0.0, 0.5])
+def test_the_series_for_narrow_steps_is_exact_to_rounding_where_they_are_widest(a):
+    with mpmath.workdps(50):
+        one, two = (mpmath.exp(x * x) * mpmath.erfc(x) for x in (mpmath.mpf(a), mpmath.mpf(a) + mpmath.mpf(0.0999)))
+        assert abs(_erfcx_drop(a, 0.0999) / (one - two) - 1) < 1e-14
+
+
 def test_negative_epsilon_is_exact_too():
     rng = np.random.default_rng(2)
     for _ in range(300):
         e, mu = -(10 ** rng.uniform(-4, 2)), 10 ** rng.uniform(-3, 1.5)
         assert abs(eptr.gaussian_delta(e, mu) / exact_delta(e, mu) - 1) < RELATIVE_ERROR
+
+
+@pytest.mark.parametrize(
+    ("mu", "share"), [(1e-12, 0.5), (1e-12, 1e-6), (1e-6, 1e-9), (0.3, 1.0 - 1e-9), (3.0, 1.0 - 1e-12)]
+)
+def test_a_tiny_epsilon_is_found_at_once_and_to_its_own_digits(mu, share):
+    """Left of a budget that is nearly spent: a share of the delta that epsilon 0 has."""
+    delta = float(share * exact_delta(0.0, mu))
+    epsilon = eptr.gaussian_epsilon(delta=delta, mu=mu)
+    assert 0.0 < epsilon < 1e-5
+    assert exact_delta(epsilon, mu) <= delta
+    assert exact_delta(epsilon * (1 - 1e-3) - 1e-9 * mu, mu) > delta
 
 
 # 1/mu at delta = .01, from the table of published calibrations (three digits)
@@ -77,6 +96,10 @@ def test_bad_delta_is_a_typed_error(bad):
 def test_bad_mu_is_a_typed_error():
     with pytest.raises(eptr.InputError, match="mu"):
         eptr.gaussian_delta(1.0, 0.0)
+    with pytest.raises(eptr.InputError, match="mu"):
+        eptr.gaussian_epsilon(delta=1e-6, mu=-1.0)
+    with pytest.raises(ValueError, match="delta"):
+        eptr.gaussian_epsilon(delta=1.5, mu=1.0)
 
 
 def test_epsilon_of_a_delta_and_a_mu_cannot_take_them_in_the_wrong_order():

@@ -22,7 +22,7 @@ from .gradient import Bands, Beyond, Curvature, Gradient, Likelihood, Norms, Slo
 from .tail import RATIO, Tail
 from .whitening import Whitening, repaired
 
-__all__ = ["Descent", "Schedule", "Solution", "schedule"]
+__all__ = ["UNSEEN", "Descent", "Schedule", "Solution", "schedule"]
 
 Array = NDArray[np.float64]
 
@@ -35,13 +35,16 @@ NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE, SIZES_SHARE, CHECK_SHAR
 FIRST = 0.2  # of the two passes' budget, to the first
 NEAR = 9.0  # squared length of a move, in that of its noise, up to which it may be noise
 LOW = 0.85  # the first level: this quantile of the gradients' norms, or half the last one
-STEPS, STEPS_MORE, STEPS_SHARE, STEPS_NOISY = 3.0, 30.0, 1.0, 20
+STEPS, STEPS_MORE, STEPS_SHARE, STEPS_NOISY = 3.0, 30.0, 1.0, 8
 OVERSHOT = 1.3, 3.0  # curvature from which a move was too long, by so many standard deviations of its noise
 CROWDED = 0.01  # more rows than were meant may be beyond the last level: as many as the geometric mean of those and this share
 LIMIT = 2.0  # on the length of the estimate, in root mean squares of y
 STEP_CLIP = 2.0  # steps clip at this multiple of sqrt(p times the residual mean square) ...
-# ... or, where noise rules, at a length that such a share of rows exceeds: from ROOM on, and from where all is noise.
-TRACK_TARGET, TRACK_RATE = (0.5, 0.6, 0.15), 2.0
+TRACK_TARGET = (
+    0.5,
+    0.6,
+    0.15,
+)  # ... or, where noise rules, so that such a share of rows is: from ROOM on, and from here
 LEVERAGE = 6.0  # least multiple of p at which w z'z may be cut
 CURVATURE_NOISE, CURVATURE_FINE = (
     0.15,
@@ -51,9 +54,7 @@ CURVATURES, CURVATURE_DOUBT = (0.7, 3.0), 3.0  # eigenvalues lie between these; 
 EVEN = 0.75  # least spread of a direction, as a share of what it would be if errors were as large everywhere
 SLOPE = 0.3  # least mean derivative of a step of symmetric errors
 EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
-UNSEEN = (
-    0.25  # what may lie beyond it, in units of the last band, at OUTSIDE/(n mu) sqrt(p) = .002, growing as its root
-)
+UNSEEN = 0.25  # what may lie beyond it at least, in units of the last band, if outside/n = .002; growing as its root
 CLEAR = 0.5  # persons are added up if the noise of that is less than this much of what the bound would add
 CELLS = 28
 
@@ -126,6 +127,7 @@ class Solution:
     residual_square: float
     banded: bool
     sampling: Array | None = None  # the part of the covariance that is not
+    moves: tuple[Array, Array, float] | None = None  # whole moves that two passes asked for, and the noise of the last
 
 
 class Descent:
@@ -142,10 +144,11 @@ class Descent:
         plan: Schedule,
         largest: float,
         pace: float = 1.0,
+        unseen: float = UNSEEN,
     ) -> None:
         self.likelihood, self.rows, self.x_bound, self.constant = likelihood, rows, x_bound, constant
         self.whitening, self.spending, self.plan, self.largest = whitening, spending, plan, largest
-        self.n, self.p, self.pace = rows.n, len(whitening.matrix), pace
+        self.n, self.p, self.pace, self.unseen = rows.n, len(whitening.matrix), pace, unseen
         self.learnt = np.eye(self.p)  # inverse curvature, as steps that went too far have shown it. proof: overshoot
         self.overshot = False
 
@@ -157,49 +160,40 @@ class Descent:
         """Coefficients of rows as they are."""
         return np.asarray(self.whitening.matrix @ phi)
 
-    def steps(self, phi: Array, scale: float, limit: float) -> tuple[Array, list[float], float]:
-        """Clipped steps of length ``pace``; the estimate, the noise of every step, and the last length of a gradient.
+    def steps(self, phi: Array, scale: float, limit: float) -> Array:
+        """Clipped steps of length ``pace``.
 
-        ``scale``: mean square of y. ``limit``: on |phi|. With many rows the clip follows what phi leaves of ``scale``. Where
-        noise rules it follows the share of rows beyond it, which tolerates any scale (Andrew et al. 2021).
+        ``scale``: mean square of y; the clip follows what phi leaves of it. ``limit``: on |phi|.
         """
         if self.plan.sizes:  # a wide range of y: its mean square is lost in noise, the cells of a histogram are not
             norms = self.norms()
             tail = self.read(norms, self.at(phi).sums(self.rows, norms)[0], self.plan.sizes)
             scale = max(scale, tail.square() / (self.n * self.p))
             limit = max(min(limit, LIMIT * math.sqrt(scale)), math.sqrt(scale))
-        clip, noise = math.sqrt(self.p * scale), []
-        each, before = self.plan.track / max(len(self.plan.steps), 1), None
+        before = None
         for share in self.plan.steps:
-            if self.plan.banded:
-                clip = STEP_CLIP * math.sqrt(self.p * max(scale - float(phi @ phi), 0.05 * scale))
-            asks = [] if self.plan.banded else [Beyond(clip)]
-            total, *beyond = self.at(phi).sums(self.rows, Bands((clip,)), *asks)
-            noise.append(self.pace * self.spending.scale(Ball(clip), share) / self.n)
-            gradient = self.spending.noisy(total[0], Ball(clip), share) / self.n  # proof: step
+            ball = Ball(STEP_CLIP * math.sqrt(self.p * max(scale - float(phi @ phi), 0.05 * scale)))
+            (total,) = self.at(phi).sums(self.rows, Bands((ball.radius,)))
+            variance = (self.spending.scale(ball, share) / self.n) ** 2
+            gradient = self.spending.noisy(total[0], ball, share) / self.n  # proof: step
             if before is not None:
-                self.learn(phi - before[0], before[1] - gradient, *((sd / self.pace) ** 2 for sd in noise[-2:]))
-            before = phi, gradient
+                self.learn(phi - before[0], before[1] - gradient, before[2], before[2] + variance)
+            before = phi, gradient, variance
             phi = phi + self.pace * self.learnt @ gradient
             phi = phi * min(1.0, limit / max(float(np.linalg.norm(phi)), 1e-300))
-            if beyond:
-                contribution = asks[0].contributions(self.p)[0]
-                doubt = self.spending.scale(contribution, each) / self.n
-                found = float(self.spending.noisy(beyond[0], contribution, each)) / self.n  # proof: track
-                change = float(np.clip(TRACK_RATE * (found - self.plan.target), -1.0, 1.0))
-                last, clip = clip, clip * math.exp(change * min(1.0, CURVATURE_NOISE / doubt))
-        return phi, noise, clip if self.plan.banded or not self.plan.steps else last
+        return phi
 
-    def learn(self, move: Array, change: Array, before: float, after: float) -> None:
+    def learn(self, move: Array, change: Array, common: float, variance: float) -> None:
         """From how a gradient changed over a move that it led to: if that clearly went too far, it shall not again.
 
-        ``before``, ``after``: variances of the noise. What was noise before the move is part of both. proof: overshoot
+        ``variance``: of the noise of the change; ``common``: its covariance with the move, which began with some of it.
+        proof: overshoot
         """
         length = max(float(move @ move), 1e-300)
-        bend = (float(move @ change) - self.p * before) / length
+        bend = (float(move @ change) - self.p * common) / length
         row = move @ self.learnt
         along = float(row @ change)  # what is learnt must stay a way down
-        if along > 0.0 and bend > OVERSHOT[0] + OVERSHOT[1] * math.sqrt((before + after) / length):
+        if along > 0.0 and bend > OVERSHOT[0] + OVERSHOT[1] * math.sqrt(variance / length):
             # Broyden's update of an inverse: learnt @ change is move afterwards.
             self.learnt = self.learnt + np.outer(move - self.learnt @ change, row) / along
             self.overshot = True
@@ -222,7 +216,7 @@ class Descent:
 
     def finish(self, phi: Array) -> Solution:
         """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands"""
-        plan, once, left = self.plan, self.plan.passes[0] == 0.0, np.zeros((self.p, self.p))
+        plan, once, left, moves = self.plan, self.plan.passes[0] == 0.0, np.zeros((self.p, self.p)), None
         bend = [Curvature(self.plan.leverage)] if plan.curvature else []
         pace = 1.0 if bend else self.pace  # without a curvature a whole move goes too far where a whole step does
         tail, curvature = self.tail(phi, *([] if once else bend))
@@ -241,7 +235,7 @@ class Descent:
             move = pace * (inverse @ np.sum(first, axis=0))
             (second, second_noise), outer, count = self.bands(phi + move, bands, plan.passes[1], spread, beyond)
             noises = [float(np.sum(v)) for v in (first_noise, second_noise)]
-            self.learn(move, np.sum(first - second, axis=0), *noises)
+            self.learn(move, np.sum(first - second, axis=0), noises[0], math.fsum(noises))
             inverse = self.learnt if self.overshot else inverse
             # Both passes point to the solution, and are averaged by precision, the same for every band. One that comes from afar
             # does so with its upper bands alone, and its noise is undone by those of the next: if they would be left out, the
@@ -252,12 +246,13 @@ class Descent:
             kept, weight = (every, 0.0) if alone else (kept, FIRST)
             variance = second_noise if alone else 1.0 / (1.0 / first_noise + 1.0 / second_noise)
             together, centre = weight * first + (1.0 - weight) * second, phi + (1.0 - weight) * move
+            moves = move / pace, inverse @ np.sum(second, axis=0), math.sqrt(noises[1])
             if far and pace == 1.0:  # with the right curvature nothing would be left to go but noise. proof: left
                 rest = inverse @ np.sum(second, axis=0)
                 left = np.outer(rest, rest) * float(rest @ rest) / float(move @ move)
         moment = self.moment(tail, spread, outer, inverse)
         found = self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment, pace)
-        return replace(found, banded=self.few_beyond(beyond, count), covariance=found.covariance + left)
+        return replace(found, banded=self.few_beyond(beyond, count), covariance=found.covariance + left, moves=moves)
 
     def left(self, inverse: Array, move: Array) -> Array:
         """Square of what one pass may leave: long rows are shortened in the curvature too, if less than before. proof: left"""
@@ -293,7 +288,7 @@ class Descent:
         if kept == len(levels):
             signal = max(0.0, 1.0 - p * float(variance[-1]) / max(float(top @ top), 1e-300))
             estimate = estimate + EXTRAPOLATE * min(ratio, 1.0) * signal * pace * (inverse @ top)
-        unseen = min(max(ratio, UNSEEN * math.sqrt(plan.outside / n / 0.002)), 1.5)
+        unseen = min(max(ratio, self.unseen * math.sqrt(plan.outside / n / 0.002)), 1.5)
         hidden = unseen**2 * (np.outer(top, top) + float(variance[-1]) * np.eye(p))
         middle = moment / n + float(np.sum(variance)) * np.eye(p) + hidden  # proof: sandwich
         noise = math.sqrt(float(np.sum(variance[:kept])))
@@ -387,24 +382,6 @@ class Descent:
             bias = max(0.0, float(missing @ missing) - self.p * float(np.sum(variance[kept:])))
             risks.append(bias + self.p * float(np.sum(variance[:kept])))
         return int(np.argmin(risks)) + 1
-
-    def rough(self, phi: Array, noise: list[float], clip: float, scale: float) -> Solution:
-        """Too few rows for bands: what the steps found. One more pass, for the spread and slope of clipped gradients.
-
-        Where most rows are alike the clip is about their errors, and says nothing of the others': no direction is taken to
-        have less spread than ``scale``, the mean square of y that is sure, leaves. With slope d a step keeps 1 - pace d of the
-        error before it, so the noise of earlier steps fades by that. proof: sandwich
-        """
-        spread, bend = Spread(clip), Slope(clip)
-        total, inside = self.at(phi).sums(self.rows, spread, bend)
-        slope, moment = self.slope(bend, inside), self.outer(spread, total) / self.n
-        variance = sum((1.0 - self.pace * slope) ** (2 * age) * scale**2 for age, scale in enumerate(reversed(noise)))
-        least = EVEN * max(scale - float(phi @ phi), 0.05 * scale)
-        moment = repaired(moment / slope**2, least, math.inf)
-        sampling = moment / self.n
-        covariance = sampling + variance * np.eye(self.p)
-        square = float(np.trace(moment)) / (self.p * self.spending.unit.rows)
-        return Solution(phi, covariance, math.sqrt(variance), square, False, sampling)
 
     def slope(self, bend: Slope, total: Array) -> float:
         """The mean derivative of a clipped step. proof: curvature"""

@@ -40,7 +40,7 @@ class Whitening:
         Array  # by how much a step may miss in each direction, as a share of the way; infinite where a floor was used
     )
 
-    def known(self, steps: int, n: int) -> Array:
+    def known(self, steps: float, n: int) -> Array:
         """How much of each coefficient's variance is in directions in which so many steps arrive; see descent.md, arrival."""
         arrived, variance = (self.doubt / 2.0) ** steps <= ARRIVED / math.sqrt(n), self.vectors**2 / self.values
         return np.asarray(variance @ arrived / np.sum(variance, axis=1))
@@ -54,7 +54,7 @@ class Whitening:
 def whiten(gram: Array, noise: float, n: int) -> Whitening:
     """``noise``: standard deviation on the diagonal of the released ``gram``."""
     p = len(gram)
-    mean = max(float(np.trace(gram)) / p, FLOOR_NOISE * noise * math.sqrt(p))
+    mean = max(float(np.trace(gram)) / p, noise / math.sqrt(p))
     centred = gram - mean * np.eye(p)
     # The share of the spread of eigenvalues that noise alone would show.
     rho = min(1.0, noise**2 * (p * (p + 1) / 2 - 1) / max(float(np.sum(centred**2)), 1e-300))
@@ -75,7 +75,9 @@ def shortened(gram: Array, noise: float, variance: Array | None, n: int) -> Arra
     return np.asarray(known / np.maximum(np.diag(gram)[: len(known)] + noise, 0.01 * noise))
 
 
-def undetermined(whitening: Whitening, gram: Array, noise: float, more: Array, steps: int, n: int) -> NDArray[np.bool_]:
+def undetermined(
+    whitening: Whitening, gram: Array, noise: float, more: Array, steps: float, n: int
+) -> NDArray[np.bool_]:
     """Which coefficients too few rows tell about; ``more`` from :func:`shortened`. Columns that go together share their fate."""
     unknown = whitening.known(steps, n) < KNOWN
     unknown[: len(more)] |= more > LOST

@@ -98,7 +98,10 @@ def gaussian_epsilon(*, delta: float, mu: float) -> float:
     high = mu * mu + 1.0
     while excess(high) > 0.0:
         high *= 2.0
-    epsilon = float(brentq(excess, 0.0, high, xtol=1e-14, rtol=1e-14)) * (1.0 + EPSILON_MARGIN)
+    found = brentq(excess, 0.0, high, xtol=1e-14, rtol=1e-14)
+    if found < 0.01:  # to 1e-14 of itself, or what is left to step over is too far
+        found = brentq(excess, 0.0, high, xtol=1e-300, rtol=1e-14, maxiter=2000)
+    epsilon = float(found) * (1.0 + EPSILON_MARGIN)
     while excess(epsilon) > 0.0:  # proof: calibration
         epsilon *= 1.0 + 1e-14
     return epsilon
@@ -155,12 +158,10 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
         value = _delta(epsilon, math.exp(log_mu))
         return (math.log(value) if value > 0.0 else -800.0) - target
 
-    # sqrt(2 (L + eps)) - sqrt(2 L), L = log(1/delta), has the right order everywhere; widen until it brackets.
+    # delta_G <= exp(-(eps/mu - mu/2)^2 / 2) is delta at sqrt(2 (L + eps)) - sqrt(2 L), L = log(1/delta): not above the root.
     level = math.log(1.0 / delta)
     start = math.log(epsilon * _SQRT2 / (math.sqrt(level + epsilon) + math.sqrt(level)))
     low, high = start - 0.5, start + 0.5
-    while excess(low) > 0.0:
-        low -= 1.0
     while excess(high) < 0.0:
         high += 1.0
     mu = math.exp(brentq(excess, low, high, xtol=1e-15, rtol=1e-14))

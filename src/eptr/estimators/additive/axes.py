@@ -6,6 +6,7 @@ pressed together where none are: then functions of equal length resolve as much 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from ...rows.namespace import is_foreign, like, namespace, to_numpy
 from .basis import smooth_functions
 from .shrinkage import factors
 
-__all__ = ["Axis", "Levels", "Stretched", "axes_of", "nearby", "release_axes"]
+__all__ = ["RARE", "Axis", "Levels", "Stretched", "axes_of", "cells_of", "nearby", "release_axes"]
 
 Array = NDArray[np.float64]
 CELLS, FINE = 256, 2048  # of a histogram; and of a range, which functions are tabulated on
@@ -86,6 +87,7 @@ class Levels:
 
     levels: Array  # ascending
     shares: Array  # of rows
+    seen: NDArray[np.bool_]  # whether rows enough to say anything stand out from the noise
 
     def place(self, x: Any) -> Any:
         """Which level a value is. proof: map"""
@@ -133,7 +135,7 @@ def release_axes(
     noise = spending.scale(each, share) / rows.n
     noisy = np.split(spending.noisy(counts, each, share) / rows.n, np.cumsum(sizes)[:-1])
     outside = float(spending.noisy(count, Interval(0.0, 1.0), OUTSIDE_SHARE)) / rows.n  # proof: outside
-    found = [smoothed(s, noise, rows.n) if known[j] else _positive(s) for j, s in enumerate(noisy)]
+    found = [smoothed(s, noise, rows.n) if known[j] else _positive(s, noise) for j, s in enumerate(noisy)]
     density, seen = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return density, seen, min(max(outside, 0.0), 1.0)
 
@@ -155,21 +157,24 @@ def axes_of(
 ) -> tuple[Axis, ...]:
     """Columns with the densities of their cells, or the shares of their levels, one after the other in ``marginals``."""
     axes: list[Axis] = []
-    start = 0
-    for j, (low, high) in enumerate(zip(*ranges, strict=True)):
-        stop = start + (len(categories[j]) if j in categories else CELLS)
-        part, start = slice(start, stop), stop
+    for j, part in enumerate(cells_of(len(ranges[0]), categories)):
         axes.append(
-            Levels(np.asarray(categories[j]), marginals[part])
+            Levels(np.asarray(categories[j]), marginals[part], seen[part])
             if j in categories
-            else Stretched(float(low), float(high), marginals[part], seen[part])
+            else Stretched(float(ranges[0][j]), float(ranges[1][j]), marginals[part], seen[part])
         )
     return tuple(axes)
 
 
-def _positive(shares: Array) -> tuple[Array, NDArray[np.bool_]]:
+def cells_of(columns: int, categories: Mapping[int, Sequence[float] | Array]) -> list[slice]:
+    """Where the cells or levels of each column are."""
+    ends = np.cumsum([0, *(len(categories[j]) if j in categories else CELLS for j in range(columns))])
+    return [slice(int(start), int(stop)) for start, stop in itertools.pairwise(ends)]
+
+
+def _positive(shares: Array, noise: float) -> tuple[Array, NDArray[np.bool_]]:
     positive = np.maximum(shares, 0.0)
-    return np.asarray(positive / max(float(np.sum(positive)), 1e-300)), np.ones(len(shares), dtype=bool)
+    return np.asarray(positive / max(float(np.sum(positive)), 1e-300)), shares >= 3.0 * noise
 
 
 def smoothed(shares: Array, noise: float, n: int) -> tuple[Array, NDArray[np.bool_]]:

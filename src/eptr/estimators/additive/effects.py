@@ -63,11 +63,11 @@ def _axis(fitted: AdditiveFitted, term: int) -> Any:
 
 def jumps_of(fitted: AdditiveFitted, term: int) -> list[float]:
     """Where a rough term of one column jumps."""
-    part, axis = fitted.part(term), _axis(fitted, term)
     if not fitted.rough[term] or len(fitted.terms[term]) > 1:
         return []
-    places = jumps(axis, fitted.centre[part], fitted.covariance[part, part], float(fitted.beyond[term]))
-    return list(map(float, axis.back(np.array(places))))
+    part, seen = fitted.part(term), fitted.expansion.over_rows(term)
+    estimate, variance = fitted.centre[part], fitted.covariance[part, part]
+    return jumps(_axis(fitted, term), *seen, estimate, variance, float(fitted.beyond[term]))
 
 
 def _pointwise(fitted: AdditiveFitted, term: int, points: Array, level: float, centred: bool) -> Effect:
@@ -95,7 +95,8 @@ def too_few(fitted: AdditiveFitted, term: int, points: Array) -> NDArray[np.bool
     for place, j in enumerate(fitted.terms[term]):
         axis, x = expansion.axes[j], points[:, place]
         if isinstance(axis, Levels):
-            found |= axis.shares[np.argmin(np.abs(x[:, None] - axis.levels), axis=1)] * fitted.n_rows < fitted.few
+            level = np.argmin(np.abs(x[:, None] - axis.levels), axis=1)
+            found |= (axis.shares[level] * fitted.n_rows < fitted.few) | ~axis.seen[level]
             continue
         cell, density = axis.cell(x), nearby(axis.density)
         most = max(1, *(degree[place] for degree in expansion.degrees[term]))
@@ -161,7 +162,8 @@ class AdditiveSummary:
         ]
         text += ["", f"{'Plain coefficients':<{width + 14}}{tails:>13.1%} {1 - tails:>13.1%}"]
         for name, value, (low, high) in zip(self.names, self.estimates, self.intervals, strict=True):
-            text.append(f"{name:<{width}}{value:>14.5g}{low:>14.5g}{high:>14.5g}")
+            told = f"{value:>14.5g}{low:>14.5g}{high:>14.5g}" if high - low < math.inf else "   too few rows to say"
+            text.append(f"{name:<{width}}{told}")
         text += [
             "---",
             f"Residual standard error about {self.residual_scale:.4g} on {self.n} rows; "

@@ -17,9 +17,10 @@ from ...rows.namespace import is_foreign, like, namespace
 from ..gradient import ROW_BITS, round_public
 from .axes import CELLS, Axis, Stretched, nearby
 
-__all__ = ["Expanded", "Expansion", "Lookup"]
+__all__ = ["RIDGE", "Expanded", "Expansion", "Lookup"]
 
 Array = NDArray[np.float64]
+RIDGE = 0.01  # rows that functions are taken to have where none are seen, relative to an even column
 PIECE_NUMBERS = 160_000  # in a piece of a block, which should stay in a core's own cache
 
 
@@ -78,8 +79,8 @@ class Expansion:
             ),
         )
 
-    def gram(self, term: int) -> Array:
-        """Of a term's functions, centred, over the rows that are seen, as if its columns were independent."""
+    def over_rows(self, term: int) -> tuple[Array, Array]:
+        """A term's functions, centred, on a grid of its columns, and the rows seen there as if columns were independent."""
         axes = [axis for axis in (self.axes[j] for j in self.terms[term]) if isinstance(axis, Stretched)]
         count = round(CELLS ** (1.0 / len(axes)))
         x = [axis.low + (axis.high - axis.low) * (np.arange(count) + 0.5) / count for axis in axes]
@@ -89,8 +90,7 @@ class Expansion:
         )
         share = np.prod(weights, axis=1) / np.prod([np.sum(w) for w in rows])
         functions = self.of_term(term, points)
-        functions -= share @ functions
-        return np.asarray(functions.T @ (functions * share[:, None]))
+        return functions - share @ functions, share
 
     def anywhere(self, x: Array) -> Array:
         """All functions, as :meth:`of_term` has them: for reading a fit."""

@@ -14,13 +14,14 @@ from ...privacy.contribution import Ball
 from ...privacy.spending import Spending
 from ...rows.engine import Rows
 from ...rows.memory import MemoryRows
+from ..descent import Solution
 from ..linear.problem import Problem
 from ..linear.refined import descend
 from ..planning import Plan
 from ..strategy import NoisySums
-from .axes import Levels, axes_of, release_axes
+from .axes import RARE, Levels, axes_of, cells_of, release_axes
 from .basis import degrees_of
-from .expansion import Expanded, Expansion
+from .expansion import RIDGE, Expanded, Expansion
 from .jumps import jumps
 from .problem import Additive, AdditiveFitted
 from .shrinkage import factors
@@ -38,8 +39,9 @@ LENGTH = 1.2  # rows of functions are shortened at this multiple of the root of 
 PACE = 0.6  # length of a step: long rows are shortened, and columns depend, so the Gram matrix may be too small by half
 REACH = 2.0  # y is seen up to this multiple of half its range: a range that is a little too narrow does no harm
 FEW = 10.0  # a place with fewer than FEW/mu rows within reach of a function is one where nothing can be said
+FAR = 3.0  # standard deviations of its noise from which a move is clear
+KINK = 27.0 / 64.0  # of what is rougher than 3K/4 functions of a kink, rougher than K
 ROUGH = 1e-2  # chance at which the roughest functions of a term of several columns stand out although there is nothing
-RIDGE = 0.01  # rows that functions are taken to have where none are seen, relative to an even column
 SIMULATED = 20_000  # rows of a plan
 
 
@@ -93,8 +95,8 @@ class Refined(NoisySums):
         p, bound, centre = expansion.count, (high - low) / 2.0, (high + low) / 2.0
         problem = Problem(public.budget, public.unit, rows.n, p, LENGTH * math.sqrt(p), bound, fit_intercept=True)
         seen, left = Expanded(rows, expansion, centre), spending.within(1.0 - AXES_SHARE)
-        solution, whitening, *_ = descend(
-            seen, problem, left, symmetric=False, reach=REACH, pace=PACE
+        solution, whitening, unknown, _ = descend(
+            seen, problem, left, symmetric=False, reach=REACH, pace=PACE, unseen=0.0
         )  # proof: gradients
         to_functions = np.diag(problem.scaling) @ whitening.matrix
         estimate = to_functions @ solution.phi
@@ -125,15 +127,35 @@ class Refined(NoisySums):
             outside=outside,
             corrected=solution.banded,
         )
-        return _shrunk(found, expansion)
+        return _shrunk(_arrived(found, to_functions, solution, unknown), expansion)
+
+
+def _arrived(
+    found: AdditiveFitted, to_functions: Array, solution: Solution, unknown: NDArray[np.bool_]
+) -> AdditiveFitted:
+    """Levels with few rows are reached slowly: what the last pass asked of them may be left to go, and is counted.
+
+    A rare one that it moved clearly, and by more than half of what the pass before had asked, has not arrived, and is not seen.
+    """
+    seen, covariance = found.seen.copy(), found.covariance.copy()
+    cells = cells_of(len(found.x_range), dict(found.categories))
+    for k, (j, *_) in enumerate(found.terms):
+        if j not in dict(found.categories):
+            continue
+        part, shares = found.part(k), found.marginals[cells[j]][1:]
+        far = unknown[part]
+        if solution.moves is not None:
+            before, last = (to_functions[part] @ move for move in solution.moves[:2])
+            noise = solution.moves[2] ** 2 * (to_functions[part] @ to_functions[part].T)
+            signal = max(0.0, 1.0 - len(last) / max(float(last @ np.linalg.solve(noise, last)), 1e-300))
+            covariance[part, part] += signal * np.outer(last, last)
+            far = far | ((np.abs(last) > FAR * np.sqrt(np.diag(noise))) & (np.abs(last) > np.abs(before) / 2.0))
+        seen[cells[j]][1:] &= ~far | (shares * (1.0 - shares) >= RARE**2)
+    return replace(found, seen=seen, covariance=covariance)
 
 
 def _shrunk(found: AdditiveFitted, expansion: Expansion) -> AdditiveFitted:
-    """Each term's coefficients in blocks of frequencies, and what its roughest quarter says about rougher ones.
-
-    Coefficients of a kink fall like k^-2: all that are rougher together are about as large as the last quarter, measured over the
-    rows and without what smoother functions could say.
-    """
+    """Each term's coefficients in blocks of frequencies, and what its roughest functions say about rougher ones."""
     kept, beyond, rough = found.kept.copy(), found.beyond.copy(), found.rough.copy()
     for k, term in enumerate(found.terms):
         axis, part = expansion.axes[term[0]], found.part(k)
@@ -141,13 +163,35 @@ def _shrunk(found: AdditiveFitted, expansion: Expansion) -> AdditiveFitted:
             continue
         estimate, variance = found.centre[part], found.covariance[part, part]
         kept[part] = factors(estimate, np.diag(variance), kept=len(term))
-        last = slice(-max(2, round(len(estimate) / 4)), None)
-        left = np.linalg.inv(np.linalg.inv(expansion.gram(k) + RIDGE * np.eye(len(estimate)))[last, last])
-        end, noise = estimate[last], variance[last, last]
-        beyond[k] = max(0.0, float(end @ left @ end - np.sum(left * noise)))
+        functions, share = expansion.over_rows(k)
+        beyond[k] = _beyond(estimate, variance, functions.T @ (functions * share[:, None]))
         if len(term) > 1:
-            rough[k] = float(end @ np.linalg.solve(noise, end)) > chi2.isf(ROUGH, len(end))
+            last = _quarter(estimate)
+            score = float(estimate[last] @ np.linalg.solve(variance[last, last], estimate[last]))
+            rough[k] = score > chi2.isf(ROUGH, len(estimate[last]))
         else:
-            rough[k] = bool(jumps(axis, estimate, variance, float(beyond[k])))
+            rough[k] = bool(jumps(axis, functions, share, estimate, variance, float(beyond[k])))
     coef = kept * found.centre[:-1]
     return replace(found, value=np.append(coef, found.intercept), coef=coef, kept=kept, beyond=beyond, rough=rough)
+
+
+def _quarter(estimate: Array) -> slice:
+    """The roughest."""
+    return slice(len(estimate) - max(2, round(len(estimate) / 4)), len(estimate))
+
+
+def _beyond(estimate: Array, variance: Array, gram: Array) -> float:
+    """Mean square over the rows of what is rougher than all functions, as if it fell on as between the last two quarters.
+
+    Each is measured without its noise and what smoother functions could say. Nothing falls slower than a kink, and two functions
+    are too few to tell.
+    """
+    sizes, last = [], _quarter(estimate)
+    count = last.stop - last.start
+    for stop in (last.start, last.stop):
+        part = slice(max(0, stop - count), stop)
+        inverse = np.linalg.inv((gram + RIDGE * np.eye(len(gram)))[:stop, :stop])
+        left, end = np.linalg.inv(inverse[part, part]), estimate[part]
+        sizes.append(max(0.0, float(end @ left @ end - np.sum(left * variance[part, part]))))
+    rate = min(sizes[1] / max(sizes[0], 1e-300), KINK) if count > 2 else KINK
+    return sizes[1] * rate / (1.0 - rate)

@@ -10,31 +10,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...privacy.claim import Cost
-from ...privacy.contribution import Ball, Interval, Outer
+from ...privacy.contribution import Ball, Interval
 from ...privacy.spending import Portion, Spending
 from ...privacy.unit import Unit
 from ...rows.engine import Rows
 from ...rows.memory import MemoryRows
 from ...rows.namespace import namespace
 from ..columns import Columns, Standardised, standardise
-from ..descent import Descent, Solution, schedule
+from ..coordinates import buy, price
+from ..descent import UNSEEN, Descent, Solution, schedule
 from ..gradient import REACH
 from ..planning import Plan
 from ..quantile import RADIUS_SHARE, private_radius, target_sizes
 from ..ranges import buy_ranges
+from ..rough import Rough
+from ..shrinking import james_stein
 from ..strategy import NoisySums
-from ..whitening import Whitening, shortened, undetermined, whiten
+from ..whitening import Whitening
 from .bounds import moments
 from .problem import LeastSquares, Problem, RegressionFitted
 
-__all__ = ["Refined", "descend", "effective", "james_stein", "simulated_columns"]
+__all__ = ["Refined", "descend", "effective", "simulated_columns"]
 
 Array = NDArray[np.float64]
 
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
+HOPELESS = 12.0  # share of the budget from which a Gram matrix is not worth trying
 COLUMNS_SHARE = 0.04  # on means and second moments of raw columns
-GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a step miss by GRAM_NOISE of its way
-GRAM_NOISE = 0.35
 SQUARE_SHARE, OUTSIDE_SHARE = 0.02, 0.005  # on y'y, and on the number of rows beyond the bounds
 SHORTENED = 1.5  # times as much of a column as the Gram matrix has, and one step is not enough
 CLEAR = 4.0  # times its noise, y'y is known well enough to clip steps by
@@ -125,60 +127,55 @@ def descend(
     reach: float = REACH,
     count: bool = False,
     pace: float = 1.0,
+    unseen: float = UNSEEN,
     variance: Array | None = None,
 ) -> tuple[Solution, Whitening, NDArray[np.bool_], float]:
     """From rows of about unit size to a solution in whitened coordinates; y is seen up to ``reach`` times its bound.
 
     ``pace``: length of a step; below 1 where the Gram matrix may be too small, and a whole step would go too far.
-    ``variance``: of columns, where it is known.
+    ``unseen``: least that an interval counts for what lies beyond the last level. ``variance``: of columns, where it is known.
     """
     n, p, bound = rows.n, public.numbers, public.y_bound
     mu = effective(spending.mu, spending.unit)
-    outer = Outer(public.radius, p)
-    # For columns of unit size; the largest eigenvalue of the noise is about sd sqrt(2p).
-    wanted = (spending.scale(outer, 1.0) * math.sqrt(2.0 * p) / (GRAM_NOISE * n)) ** 2
-    gram_share = min(max(wanted, GRAM_SHARE[0]), GRAM_SHARE[1])
+    banded = schedule(n, p, mu, 1.0).banded
+    share = price(public, spending, n, math.inf if banded else HOPELESS)
     sums = moments(rows, public.x_bound, bound, public.constant, count=count)
     square_of_y = Interval(0.0, bound**2)
-    gram = spending.noisy(sums.gram, outer, gram_share)  # proof: gram
+    found = buy(sums.gram, public, spending, share, n)
+    whitening = found.whitening
     square = float(spending.noisy(sums.square, square_of_y, SQUARE_SHARE))  # proof: square
     outside = 0.0
     if count:
-        outside = (
-            float(spending.noisy(np.asarray(sums.outside), Interval(0.0, 1.0), OUTSIDE_SHARE)) / n
-        )  # proof: outside
+        beyond = spending.noisy(np.asarray(sums.outside), Interval(0.0, 1.0), OUTSIDE_SHARE)  # proof: outside
+        outside = min(max(float(beyond) / n, 0.0), 1.0)
     doubt = spending.scale(square_of_y, SQUARE_SHARE)
     scale, limit = max(square - doubt, 0.04 * doubt) / n, math.sqrt(max(square + 2.0 * doubt, 0.0) / n)
 
-    whitening = whiten(gram, spending.scale(outer, gram_share), n)
     products = Ball(public.radius * bound)
     start = spending.scale(products, CROSS_SHARE) * float(np.linalg.norm(whitening.matrix)) / math.sqrt(n * p * scale)
-    spent = gram_share + SQUARE_SHARE + OUTSIDE_SHARE * count
-    warm = schedule(n, p, mu, 1.0 - spent).banded and start * float(np.max(whitening.doubt)) < WARM
-    noise_of_gram = spending.scale(outer, gram_share)
-    more = shortened(gram, noise_of_gram, variance, n)
-    warm = warm and bool(np.all(more < SHORTENED))
+    spent = share + SQUARE_SHARE + OUTSIDE_SHARE * count
+    warm = banded and start * float(np.max(whitening.doubt)) < WARM
+    warm = warm and bool(np.all(found.shortened(variance, n) < SHORTENED))
     left, clear = 1.0 - spent - CROSS_SHARE * warm, square > CLEAR * doubt
     plan = schedule(n, p, mu, left, symmetric=symmetric, warm=warm, clear=clear)
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
-    descent = Descent(
-        Squares(reach * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest, pace
-    )
-    phi = np.zeros(p)
+    given = Squares(reach * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest
+    if not banded:
+        solution = Rough(*given).solve(scale, limit)
+        # Averaged steps leave what their covariance counts, if they come nearer at all.
+        return solution, whitening, found.undetermined(variance, math.inf, n), outside
+    descent, phi = Descent(*given, pace, unseen), np.zeros(p)
     if warm:  # clear data: start from the noisy normal equations instead of from zero
         phi = whitening.matrix.T @ spending.noisy(sums.cross, products, CROSS_SHARE) / n  # proof: cross
-    phi, noise, clip = descent.steps(phi, scale, limit)
-    if not plan.banded:
-        solution = descent.rough(phi, noise, clip, scale)
-    elif not symmetric:
+    phi = descent.steps(phi, scale, limit)
+    if not symmetric:
         solution = descent.finish(phi)
     elif warm:
         rest = max(square / n - float(phi @ phi), 2.0 * doubt / n)
         solution = descent.finish_symmetric(phi, WARM_CLIP * math.sqrt(p * rest))
     else:
         solution = descent.finish_symmetric(phi, descent.tail(phi)[0].level(plan.outside))
-    unknown = undetermined(whitening, gram, noise_of_gram, more, plan.moves, n)
-    return solution, whitening, unknown, min(max(outside, 0.0), 1.0)
+    return solution, whitening, found.undetermined(variance, plan.moves, n), outside
 
 
 def simulated(public: LeastSquares) -> tuple[MemoryRows, int]:
@@ -262,11 +259,3 @@ def _shrunk(beta: Array, noise: Array, columns: Columns | None, public: LeastSqu
     if public.fit_intercept and columns is not None:
         shrunk[-1] += (1.0 - factor) * float(beta[:slopes] @ columns.centre)
     return shrunk
-
-
-def james_stein(values: Array, noise: Array) -> float:
-    """James and Stein's factor for values with such covariance of noise: 1 where they are clear, 0 where they are noise."""
-    if len(values) < 3:
-        return 1.0
-    size = float(values @ np.linalg.solve(noise, values))
-    return max(0.0, 1.0 - (len(values) - 2) / max(size, 1e-300))

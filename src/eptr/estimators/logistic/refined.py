@@ -10,29 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...privacy.claim import Cost
-from ...privacy.contribution import Ball, Cell, Interval, Outer
+from ...privacy.contribution import Ball, Cell, Interval
 from ...privacy.spending import Portion, Spending
 from ...rows.engine import RowFunction, Rows
 from ...rows.memory import MemoryRows
 from ...rows.namespace import doubles
 from ..columns import FEW, LEAST, Columns, Standardised, standardise
+from ..coordinates import buy, price
 from ..descent import Solution
 from ..linear.refined import (
     COLUMNS_SHARE,
-    GRAM_NOISE,
-    GRAM_SHARE,
     OUTSIDE_SHARE,
     ROW_LENGTH,
     SIMULATED,
     effective,
-    james_stein,
     simulated_columns,
 )
 from ..planning import Plan
 from ..quantile import RADIUS_SHARE
 from ..ranges import buy_ranges
+from ..shrinking import james_stein
 from ..strategy import NoisySums
-from ..whitening import isotropic, shortened, undetermined, whiten
 from .likelihood import likelihood
 from .look import look
 from .newton import Newton, course
@@ -45,7 +43,7 @@ Array = NDArray[np.float64]
 
 # By trial on simulated data alone; benchmarks/logistic.py measures what they give. Shares are of mu^2.
 COUNT_SHARE = 0.02  # on the number of rows of every class
-HOPELESS, TRACE_SHARE = 2.0, 0.01  # from there on the Gram matrix is all noise, and only its trace is worth buying
+HOPELESS = 2.0  # share of the budget from which a Gram matrix is not worth trying
 ROUGH_COLUMNS = 0.06, 0.5  # share and least scale of columns where noise rules
 RAREST = 3.0  # no class is taken to be rarer than so many standard deviations of its count
 
@@ -140,22 +138,14 @@ def climb(
     ``count``: also the rows beyond the bound. ``variance``: of columns, where it is known.
     """
     n, p, classes = rows.n, public.numbers, public.n_classes
-    mu, outer = effective(spending.mu, spending.unit), Outer(public.radius, p)
+    mu = effective(spending.mu, spending.unit)
     counted = COUNT_SHARE if public.fit_intercept else 0.0
-    wanted = (spending.scale(outer, 1.0) * math.sqrt(2.0 * p) / (GRAM_NOISE * n)) ** 2
-    clear = wanted < HOPELESS
-    gram_share = min(max(wanted, GRAM_SHARE[0]), GRAM_SHARE[1]) if clear else TRACE_SHARE
-    plan = course(n, p * (classes - 1), mu, 1.0 - gram_share - counted - OUTSIDE_SHARE * count)
+    share = price(public, spending, n, HOPELESS)
+    plan = course(n, p * (classes - 1), mu, 1.0 - share - counted - OUTSIDE_SHARE * count)
 
     seen = look(rows, public.x_bound, public.constant, classes)
-    if clear:
-        gram, doubt = spending.noisy(seen.gram, outer, gram_share), spending.scale(outer, gram_share)  # proof: gram
-        whitening = whiten(gram, doubt, n)
-    else:
-        length, trace = Interval(0.0, public.x_bound**2), np.trace(seen.gram[: rows.n_features, : rows.n_features])
-        total = float(spending.noisy(np.asarray(trace), length, gram_share))  # proof: trace
-        whitening = isotropic(max(total, spending.scale(length, gram_share)) / rows.n_features, p, n)
-        gram, doubt = np.eye(p), 1.0  # nothing is known of it
+    found = buy(seen.gram, public, spending, share, n)
+    whitening = found.whitening
     outside = 0.0
     if count:
         beyond = spending.noisy(seen.outside, Interval(0.0, 1.0), OUTSIDE_SHARE)  # proof: outside
@@ -177,7 +167,7 @@ def climb(
     solution = newton.solve(start)
     solution = replace(solution, phi=newton.inside(solution.phi))
     mix = model.mix[:, 0] if classes == 2 else model.mix[:, 1:] - model.mix[:, :1]
-    hidden = undetermined(whitening, gram, doubt, shortened(gram, doubt, variance, n), plan.moves, n)
+    hidden = found.undetermined(variance, plan.moves, n)
     unknown = hidden[None, :] | (few[1:] | few[0])[:, None] | newton.touched
     return Found(solution, newton.start, whitening.matrix, mix.reshape(classes - 1, -1).T, unknown, shares, outside)
 

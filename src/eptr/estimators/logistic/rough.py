@@ -12,8 +12,8 @@ from ...privacy.contribution import Ball
 from ...privacy.spending import Portion
 from ..descent import Solution
 from ..gradient import ROW_BITS, Bands, Curvature, Gradient, Spread, round_public
+from ..shrinking import posterior_mean
 from .likelihood import Linear
-from .mixture import posterior_mean
 from .newton import ARRIVING, LEVERAGE, Newton
 
 __all__ = ["Rough"]

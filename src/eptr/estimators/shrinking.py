@@ -1,4 +1,4 @@
-"""Shrinking many noisy numbers of which some are nearly zero: empirical Bayes (Stephens 2017).  Post-processing."""
+"""Shrinking noisy numbers: all together (James and Stein 1961), or each as what they have in common says.  Post-processing."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["posterior_mean"]
+__all__ = ["james_stein", "posterior_mean"]
 
 Array = NDArray[np.float64]
 ROUNDS = 100
 
 
 def posterior_mean(values: Array, variance: float) -> Array:
-    """Of numbers seen with such noise, if they are drawn from a mixture of normals around zero.
+    """Of numbers seen with such noise, if they are drawn from a mixture of normals around zero (Stephens 2017).
 
     Their variances are zero and the powers of two between a quarter of the noise and the largest square; how often each occurs
     is the maximum likelihood given the values themselves.
@@ -29,3 +29,11 @@ def posterior_mean(values: Array, variance: float) -> Array:
         each = each / np.maximum(np.sum(each, axis=1, keepdims=True), 1e-300)
         weights = np.mean(each, axis=0)
     return np.asarray(values * (each @ (prior / seen)))
+
+
+def james_stein(values: Array, noise: Array) -> float:
+    """James and Stein's factor for values with such covariance of noise: 1 where they are clear, 0 where they are noise."""
+    if len(values) < 3:
+        return 1.0
+    size = float(values @ np.linalg.solve(noise, values))
+    return max(0.0, 1.0 - (len(values) - 2) / max(size, 1e-300))

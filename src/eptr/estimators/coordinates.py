@@ -1,0 +1,64 @@
+"""Coordinates for a descent: bought as a Gram matrix, or, where that would be all noise, as one scale.  Proof: coordinates.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..privacy.contribution import Interval, Outer
+from ..privacy.spending import Portion
+from .whitening import Whitening, isotropic, shortened, undetermined, whiten
+
+__all__ = ["Coordinates", "buy", "price"]
+
+Array = NDArray[np.float64]
+
+# Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
+GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a step miss by GRAM_NOISE of its way
+GRAM_NOISE = 0.35
+TRACE_SHARE = 0.01  # where the matrix would be all noise
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinates:
+    """Whitening, and the released matrix with the standard deviation of its diagonal."""
+
+    whitening: Whitening
+    gram: Array
+    noise: float
+
+    def shortened(self, variance: Array | None, n: int) -> Array:
+        """How much more there is of columns of known variance than in the matrix."""
+        return shortened(self.gram, self.noise, variance, n)
+
+    def undetermined(self, variance: Array | None, steps: float, n: int) -> NDArray[np.bool_]:
+        """Which coefficients too few rows tell about."""
+        return undetermined(self.whitening, self.gram, self.noise, self.shortened(variance, n), steps, n)
+
+
+def price(public: Any, spending: Portion, n: int, hopeless: float) -> float:
+    """The share of the budget that coordinates take. ``public``: the problem, columns of about unit size.
+
+    If a clear matrix would take more than the share ``hopeless`` it is all noise, and only its trace is bought.
+    """
+    # The largest eigenvalue of the noise is about sd sqrt(2p).
+    noise = spending.scale(Outer(public.radius, public.numbers), 1.0) * math.sqrt(2.0 * public.numbers)
+    wanted = (noise / (GRAM_NOISE * n)) ** 2
+    return min(max(wanted, GRAM_SHARE[0]), GRAM_SHARE[1]) if wanted < hopeless else TRACE_SHARE
+
+
+def buy(gram: Array, public: Any, spending: Portion, share: float, n: int) -> Coordinates:
+    """For what :func:`price` said; ``gram`` is exact."""
+    p, slopes = public.numbers, public.n_features
+    if share > TRACE_SHARE:
+        outer = Outer(public.radius, p)
+        noisy, noise = spending.noisy(gram, outer, share), spending.scale(outer, share)  # proof: gram
+        return Coordinates(whiten(noisy, noise, n), noisy, noise)
+    length, trace = Interval(0.0, public.x_bound**2), np.trace(gram[:slopes, :slopes])
+    total = float(spending.noisy(np.asarray(trace), length, share))  # proof: trace
+    mean = max(total, spending.scale(length, share)) / slopes
+    return Coordinates(isotropic(mean, p, n), np.eye(p), 1.0)  # nothing is known of the matrix

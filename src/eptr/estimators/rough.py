@@ -1,0 +1,103 @@
+"""Where noise rules and there is no room for bands: clipped steps, all of which point to one end.  Proof: rough.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from ..privacy.contribution import Ball
+from .descent import CURVATURE_NOISE, EVEN, SLOPE, Descent, Solution
+from .gradient import Bands, Beyond, Slope, Spread
+from .shrinking import james_stein
+from .whitening import repaired
+
+__all__ = ["Rough"]
+
+Array = NDArray[np.float64]
+
+# Chosen on simulated data only.
+TRACK_RATE = 2.0  # how fast the length at which rows are clipped follows the share of them that is (Andrew et al. 2021)
+HEAVY = 2.0  # times the mean square that normal errors would have: more than that is hidden beyond the clip
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Where a clipped step began, and the way from there to where it says all of them end."""
+
+    start: Array
+    move: Array
+    clip: float
+    slope: float  # mean derivative of clipped gradients, as the share of rows beyond the clip has it
+    variance: float  # of the noise of the move
+    size: float  # of errors, were they normal
+
+
+class Rough(Descent):
+    """Too few rows for bands."""
+
+    def solve(self, scale: float, limit: float) -> Solution:
+        """``scale``: mean square of y that is sure. ``limit``: on the length of the estimate."""
+        phi, clip, steps = np.zeros(self.p), math.sqrt(self.p) * max(limit, math.sqrt(scale)), list[Step]()
+        for share in self.plan.steps:
+            total, count = self.at(phi).sums(self.rows, Bands((clip,)), Beyond(clip))
+            beyond = self.beyond(Beyond(clip), count)
+            slope = max((1.0 - beyond) * self.p / (self.p + 1.0), SLOPE)
+            move = self.spending.noisy(total[0], Ball(clip), share) / (self.n * slope)  # proof: step
+            variance = (self.spending.scale(Ball(clip), share) / (self.n * slope)) ** 2
+            size = clip / (math.sqrt(self.p) * float(norm.isf(beyond / 2.0)))
+            if steps:
+                last, common = steps[-1], averaged(steps).variance
+                self.learn(phi - last.start, last.move - move, common, last.variance + variance)
+            steps.append(Step(phi, move, clip, slope, variance, size))
+            found = averaged(steps)
+            end = found.start + self.learnt @ found.move
+            phi = james_stein(end, found.variance * np.eye(self.p)) * end
+            phi = phi * min(1.0, limit / max(float(np.linalg.norm(phi)), 1e-300))
+            clip *= math.exp(TRACK_RATE * (beyond - self.plan.target))
+        return self.doubt(phi, found, scale)
+
+    def beyond(self, ask: Beyond, count: Array) -> float:
+        """The share of rows that were clipped, or what was meant, as far as noise does not let see. proof: track"""
+        (contribution,), each = ask.contributions(self.p), self.plan.track / len(self.plan.steps)
+        found = float(self.spending.noisy(count, contribution, each)) / self.n
+        sure = min(1.0, CURVATURE_NOISE * self.n / self.spending.scale(contribution, each))
+        return min(max(self.plan.target + sure * min(max(found - self.plan.target, -0.5), 0.5), 0.02), 0.98)
+
+    def doubt(self, phi: Array, found: Step, scale: float) -> Solution:
+        """One more pass, for the spread and slope of clipped gradients, and all that an interval counts. proof: sandwich
+
+        Where most rows are alike the clip is about their errors, and says nothing of the others': no direction is taken to have
+        less spread than ``scale`` leaves, and what it leaves beyond normal errors may be hidden. proof: hidden
+        """
+        p, spread, bend, way = self.p, Spread(found.clip), Slope(found.clip), self.learnt @ found.move
+        end = found.start + way
+        total, inside = self.at(phi).sums(self.rows, spread, bend)
+        slope, moment = self.slope(bend, inside), self.outer(spread, total) / self.n
+        least = EVEN * max(scale - float(phi @ phi), 0.05 * scale)
+        moment = repaired(moment / slope**2, least, math.inf)
+        variance = found.variance * max(found.slope / slope, 1.0) ** 2
+        explained = max(float(end @ end) - p * variance, 0.0)
+        hidden = 0.0 if self.plan.symmetric else max(scale - explained - HEAVY * found.size**2, 0.0)
+        # Steps leave the part of their way by which slope and Gram matrix were wrong. proof: way
+        off, vectors = way * (slope / found.slope - 1.0), self.whitening.vectors
+        missed = np.minimum(self.whitening.doubt / 2.0, 1.0) * np.linalg.norm(way)
+        sampling, unsure = moment / self.n, variance + (hidden + missed**2) / p
+        covariance = sampling + np.outer(off, off) + (vectors * unsure) @ vectors.T
+        square = float(np.trace(moment)) / (p * self.spending.unit.rows)
+        return Solution(end, covariance, math.sqrt(variance), square, False, sampling)
+
+
+def averaged(steps: list[Step]) -> Step:
+    """All of them by precision, cut as the last."""
+    weights = np.array([1.0 / step.variance for step in steps])
+
+    def mean(name: str) -> Any:
+        return np.average([getattr(step, name) for step in steps], axis=0, weights=weights)
+
+    start, move, slope, size = map(mean, ("start", "move", "slope", "size"))
+    return Step(start, move, steps[-1].clip, float(slope), 1.0 / float(np.sum(weights)), float(size))
