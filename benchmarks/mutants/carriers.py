@@ -22,7 +22,8 @@ DATA = {"rows", "spending", "asked", "bounds"}  # what a formula knows nothing o
 PLANS = {"scale", "laplace_scale"}  # what says how much noise there will be
 # What only tells or plans.
 SILENT = {"__repr__", "__str__", "__hash__", "__dir__", "__init_subclass__", "__sklearn_tags__", "to_json", "to_dict"}
-SILENT |= {"plan", "_planned", "planned_noise", "_record", "_bought", "_facts", "_table", "lines", "elsewhere", "_word"}
+SILENT |= {"plan", "_planned", "planned_noise", "_record", "_bought", "facts", "_facts", "_table"}
+SILENT |= {"lines", "elsewhere", "_word"}
 
 
 @functools.cache

@@ -61,7 +61,7 @@ def comparison(node: ast.AST) -> Iterator[ast.AST]:
 
 def branch(node: ast.AST) -> Iterator[ast.AST]:
     """One side of a choice, whatever the condition says."""
-    if isinstance(node, ast.IfExp):
+    if isinstance(node, ast.IfExp) and not isinstance(getattr(node.body, "value", None), str):
         yield from (node.body, node.orelse)
     if isinstance(node, ast.BoolOp):
         yield from node.values
