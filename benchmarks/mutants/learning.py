@@ -54,12 +54,14 @@ def learn(session: Session, tests: list[str], paths: list[Path]) -> Seen | str:
             function.__globals__["_executed_"] = lambda text, file=str(path): executed.add((file, text))
         exchange(path, marked(path))
     seen: Seen = {}
+    cut = False  # what a test that was cut short has left behind may disturb later ones
     for test in tests:
         forget_caches()
         executed.clear()
         start, fault = time.process_time(), session.run([(test, PATIENCE)])
         seconds = time.process_time() - start
-        if fault and not session.late:
+        cut |= session.late
+        if fault and not cut:
             return fault
         seen[test] = SLOW if fault else seconds, frozenset(executed)
         session.by = ""

@@ -13,6 +13,7 @@ import eptr
 from eptr.estimators.coordinates import GRAM_SHARE, TRACE_SHARE, price
 from eptr.privacy.contribution import Interval, Outer
 from eptr.privacy.spending import Portion
+from eptr.privacy.unit import Unit
 
 
 @pytest.fixture
@@ -43,13 +44,27 @@ class Budget:
     mu: float
 
     def scale(self, contribution, share):
-        return math.sqrt(2.0) * contribution.radius**2 / (self.mu * math.sqrt(share))
+        return contribution.sensitivity(Unit()) / (self.mu * math.sqrt(share))
 
 
 def test_the_price_follows_the_noise_of_the_matrix():
-    public = SimpleNamespace(radius=5.0, numbers=10)
-    shares = [price(public, Budget(0.25), n, 4.0) for n in (10, 3000, 7000, 10**7)]
-    assert shares[0] == TRACE_SHARE
-    assert shares[1:] == sorted(shares[1:], reverse=True)
-    assert GRAM_SHARE[1] > shares[2] > shares[3] == GRAM_SHARE[0]
-    assert price(public, Budget(0.25), 10, math.inf) == GRAM_SHARE[1]
+    public = SimpleNamespace(radius=5.0, numbers=10, n_features=9, x_bound=4.0)
+    prices = [price(public, Budget(0.25), n, 4.0) for n in (10, 3000, 7000, 10**7)]
+    assert [each.matrix for each in prices] == [False, True, True, True]
+    shares = [each.share for each in prices[1:]]
+    assert GRAM_SHARE[1] == shares[0] > shares[1] > shares[2] == GRAM_SHARE[0]
+    assert price(public, Budget(0.25), 10, math.inf) == (GRAM_SHARE[1], True)
+    assert price(public, Budget(0.25), 10, 4.0).share == TRACE_SHARE[1]
+    assert price(public, Budget(0.25), 200, 0.0).share == pytest.approx((16.0 / 0.25 / (0.2 * 1800)) ** 2)
+
+
+def test_a_bound_that_is_too_wide_costs_little_more_than_noise():
+    """The constant is as long as the bound says: one scale for both sends steps to and fro along it."""
+    errors = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(2000, 3))
+        y = X @ np.full(3, 0.5) + rng.normal(size=2000)
+        model = eptr.LinearRegression(0.5, 1e-6, 8.0, 5.0, random_state=seed).fit(X, y)
+        errors.append(np.sum((model.coef_ - 0.5) ** 2))
+    assert np.mean(errors) < 0.02  # .04 with one scale

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..privacy.contribution import Interval, Outer
 from ..privacy.spending import Portion
-from .whitening import Whitening, isotropic, shortened, undetermined, whiten
+from .whitening import Whitening, plain, shortened, undetermined, whiten
 
-__all__ = ["Coordinates", "buy", "price"]
+__all__ = ["Coordinates", "Price", "buy", "price"]
 
 Array = NDArray[np.float64]
 
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a step miss by GRAM_NOISE of its way
 GRAM_NOISE = 0.35
-TRACE_SHARE = 0.01  # where the matrix would be all noise
+TRACE_SHARE, TRACE_NOISE = (0.01, 0.12), 0.2  # the same of its trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +40,41 @@ class Coordinates:
         return undetermined(self.whitening, self.gram, self.noise, self.shortened(variance, n), steps, n)
 
 
-def price(public: Any, spending: Portion, n: int, hopeless: float) -> float:
-    """The share of the budget that coordinates take. ``public``: the problem, columns of about unit size.
+class Price(NamedTuple):
+    """The share of the budget that coordinates take, and whether they are a matrix."""
+
+    share: float
+    matrix: bool
+
+
+def price(public: Any, spending: Portion, n: int, hopeless: float) -> Price:
+    """``public``: the problem, columns of about unit size.
 
     If a clear matrix would take more than the share ``hopeless`` it is all noise, and only its trace is bought.
     """
     # The largest eigenvalue of the noise is about sd sqrt(2p).
     noise = spending.scale(Outer(public.radius, public.numbers), 1.0) * math.sqrt(2.0 * public.numbers)
     wanted = (noise / (GRAM_NOISE * n)) ** 2
-    return min(max(wanted, GRAM_SHARE[0]), GRAM_SHARE[1]) if wanted < hopeless else TRACE_SHARE
+    if wanted < hopeless:
+        return Price(min(max(wanted, GRAM_SHARE[0]), GRAM_SHARE[1]), matrix=True)
+    wanted = (spending.scale(_length(public), 1.0) / (TRACE_NOISE * n * public.n_features)) ** 2
+    return Price(min(max(wanted, TRACE_SHARE[0]), TRACE_SHARE[1]), matrix=False)
 
 
-def buy(gram: Array, public: Any, spending: Portion, share: float, n: int) -> Coordinates:
-    """For what :func:`price` said; ``gram`` is exact."""
+def buy(gram: Array, public: Any, spending: Portion, paid: Price, n: int, constant: float | None = None) -> Coordinates:
+    """For what :func:`price` said; ``gram`` is exact. ``constant``: its square is known, if it is to have a scale of its own."""
     p, slopes = public.numbers, public.n_features
-    if share > TRACE_SHARE:
+    if paid.matrix:
         outer = Outer(public.radius, p)
-        noisy, noise = spending.noisy(gram, outer, share), spending.scale(outer, share)  # proof: gram
+        noisy, noise = spending.noisy(gram, outer, paid.share), spending.scale(outer, paid.share)  # proof: gram
         return Coordinates(whiten(noisy, noise, n), noisy, noise)
-    length, trace = Interval(0.0, public.x_bound**2), np.trace(gram[:slopes, :slopes])
-    total = float(spending.noisy(np.asarray(trace), length, share))  # proof: trace
-    mean = max(total, spending.scale(length, share)) / slopes
-    return Coordinates(isotropic(mean, p, n), np.eye(p), 1.0)  # nothing is known of the matrix
+    trace, noise = np.trace(gram[:slopes, :slopes]), spending.scale(_length(public), paid.share)
+    total = float(spending.noisy(np.asarray(trace), _length(public), paid.share))  # proof: trace
+    values = np.full(p, max(total, noise) / slopes)
+    values[slopes:] = values[slopes:] if constant is None else n * constant**2
+    return Coordinates(plain(values, n), np.eye(p), 1.0)  # nothing is known of the matrix
+
+
+def _length(public: Any) -> Interval:
+    """Squared, of a row without the constant."""
+    return Interval(0.0, public.x_bound**2)

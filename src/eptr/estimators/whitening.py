@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .gradient import ROW_BITS, round_public
 
-__all__ = ["Whitening", "isotropic", "repaired", "shortened", "undetermined", "whiten"]
+__all__ = ["Whitening", "plain", "repaired", "shortened", "undetermined", "whiten"]
 
 Array = NDArray[np.float64]
 KNOWN = 0.5  # a coefficient with less of its variance in directions that steps reach is not determined ...
@@ -48,13 +48,13 @@ class Whitening:
     @property
     def smallest(self) -> float:
         """Eigenvalue in use."""
-        return float(self.values[0])
+        return float(np.min(self.values))
 
 
 def whiten(gram: Array, noise: float, n: int) -> Whitening:
     """``noise``: standard deviation on the diagonal of the released ``gram``."""
     p = len(gram)
-    mean = max(float(np.trace(gram)) / p, noise / math.sqrt(p))
+    mean = max(float(np.trace(gram)) / p, FLOOR_NOISE * noise * math.sqrt(p))
     centred = gram - mean * np.eye(p)
     # The share of the spread of eigenvalues that noise alone would show.
     rho = min(1.0, noise**2 * (p * (p + 1) / 2 - 1) / max(float(np.sum(centred**2)), 1e-300))
@@ -86,11 +86,11 @@ def undetermined(
     return np.asarray(unknown | np.any(alike[:, unknown], axis=1))
 
 
-def isotropic(mean: float, p: int, n: int) -> Whitening:
-    """Where a Gram matrix would be all noise: one scale for all directions, none of which is known."""
-    return Whitening(
-        round_public(math.sqrt(n / mean) * np.eye(p), ROW_BITS), np.full(p, mean), np.eye(p), 1.0, np.full(p, math.inf)
-    )
+def plain(values: Array, n: int) -> Whitening:
+    """Where a Gram matrix would be all noise: columns as they are, of such sums of squares, none of them known."""
+    p = len(values)
+    matrix = np.diag(np.sqrt(n / values))
+    return Whitening(round_public(matrix, ROW_BITS), values, np.eye(p), 1.0, np.full(p, math.inf))
 
 
 def repaired(matrix: Array, low: float, high: float) -> Array:

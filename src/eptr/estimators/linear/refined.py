@@ -138,10 +138,10 @@ def descend(
     n, p, bound = rows.n, public.numbers, public.y_bound
     mu = effective(spending.mu, spending.unit)
     banded = schedule(n, p, mu, 1.0).banded
-    share = price(public, spending, n, math.inf if banded else HOPELESS)
+    paid = price(public, spending, n, math.inf if banded else HOPELESS)
     sums = moments(rows, public.x_bound, bound, public.constant, count=count)
     square_of_y = Interval(0.0, bound**2)
-    found = buy(sums.gram, public, spending, share, n)
+    found = buy(sums.gram, public, spending, paid, n, public.constant)
     whitening = found.whitening
     square = float(spending.noisy(sums.square, square_of_y, SQUARE_SHARE))  # proof: square
     outside = 0.0
@@ -153,7 +153,7 @@ def descend(
 
     products = Ball(public.radius * bound)
     start = spending.scale(products, CROSS_SHARE) * float(np.linalg.norm(whitening.matrix)) / math.sqrt(n * p * scale)
-    spent = share + SQUARE_SHARE + OUTSIDE_SHARE * count
+    spent = paid.share + SQUARE_SHARE + OUTSIDE_SHARE * count
     warm = banded and start * float(np.max(whitening.doubt)) < WARM
     warm = warm and bool(np.all(found.shortened(variance, n) < SHORTENED))
     left, clear = 1.0 - spent - CROSS_SHARE * warm, square > CLEAR * doubt

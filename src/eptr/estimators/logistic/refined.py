@@ -140,11 +140,11 @@ def climb(
     n, p, classes = rows.n, public.numbers, public.n_classes
     mu = effective(spending.mu, spending.unit)
     counted = COUNT_SHARE if public.fit_intercept else 0.0
-    share = price(public, spending, n, HOPELESS)
-    plan = course(n, p * (classes - 1), mu, 1.0 - share - counted - OUTSIDE_SHARE * count)
+    paid = price(public, spending, n, HOPELESS)
+    plan = course(n, p * (classes - 1), mu, 1.0 - paid.share - counted - OUTSIDE_SHARE * count)
 
     seen = look(rows, public.x_bound, public.constant, classes)
-    found = buy(seen.gram, public, spending, share, n)
+    found = buy(seen.gram, public, spending, paid, n)
     whitening = found.whitening
     outside = 0.0
     if count:
