@@ -14,7 +14,6 @@ __all__ = [
     "InputError",
     "BoundError",
     "DomainError",
-    "SettingError",
     "PrivacyError",
     "BudgetError",
     "LedgerError",
@@ -44,10 +43,6 @@ class BoundError(InputError):
 
 class DomainError(InputError, TypeError):
     """A row lies outside the declared domain; the check is an answer about the rows, so a ledger records it."""
-
-
-class SettingError(InputError, TypeError):
-    """A setting that the function does not have."""
 
 
 class PrivacyError(EptrError, ValueError):
