@@ -67,7 +67,7 @@ def main():
     })  # fmt: skip
     base = times["scikit-learn LinearRegression"]
     rows = [
-        [k, v, v / base, {"LinearRegression refined": 0.75, "LinearRegression paper": 0.2}.get(k, "")]
+        [k, v, v / base, {"LinearRegression refined": 0.5, "LinearRegression paper": 0.2}.get(k, "")]
         for k, v in times.items()
     ]
     times = interleaved({
