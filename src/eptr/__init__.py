@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # what a type checker sees of the names below
     from .errors import NoReplyWarning as NoReplyWarning
     from .errors import NotPrivateWarning as NotPrivateWarning
     from .errors import PrivacyError as PrivacyError
+    from .errors import SettingError as SettingError
     from .errors import SettingsWarning as SettingsWarning
     from .estimators.additive import AdditiveRegressor as AdditiveRegressor
     from .estimators.bayes import BayesClassifier as BayesClassifier
@@ -75,6 +76,7 @@ _HOME = {
     "PublicEncoder": "estimators.preprocessing",
     "PublicScaler": "estimators.preprocessing",
     "Release": "privacy.claim",
+    "SettingError": "errors",
     "SettingsWarning": "errors",
     "Study": "study.study",
     "compose": "accounting.compose",

@@ -15,6 +15,7 @@ __all__ = [
     "BoundError",
     "DomainError",
     "PrivacyError",
+    "SettingError",
     "BudgetError",
     "LedgerError",
     "EngineError",
@@ -43,6 +44,10 @@ class BoundError(InputError):
 
 class DomainError(InputError, TypeError):
     """A row lies outside the declared domain; the check is an answer about the rows, so a ledger records it."""
+
+
+class SettingError(InputError, TypeError):
+    """A setting that the function does not have; Python calls that a TypeError."""
 
 
 class PrivacyError(EptrError, ValueError):

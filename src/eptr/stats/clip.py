@@ -112,9 +112,8 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, shape: A
     noise = spending.scale(shape, left) / weight
     # Of a mean, rows that are too long may all point the same way; squares are shared out.
     radius, lost, most = clip_norms(look, noise, power, math.sqrt(d) if power == 1 else d)
-    hold = (
-        power == 1 and found.lumps and 0.5 * noise * whole < math.sqrt(rows.n)
-    )  # the sampling error: all rows are held
+    # All rows are held where that costs less than the sampling error.
+    hold = power == 1 and found.lumps and 0.5 * noise * whole < math.sqrt(rows.n)
     if hold or radius >= 0.5 * whole:  # around the middle of the bounds that holds everything
         none = np.zeros(d)
         return Clip(np.mean(bounds, axis=1), 0.5 * whole * spreads, none, none, none, none, left)

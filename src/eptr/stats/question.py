@@ -26,6 +26,7 @@ from ..errors import (
     EptrError,
     InputError,
     NotPrivateWarning,
+    SettingError,
     SettingsWarning,
     probability,
     sensible,
@@ -155,10 +156,6 @@ class Question:
         return float(ndtri(0.5 + 0.5 * self.level))
 
 
-class UnknownSetting(InputError, TypeError):
-    """Python's own error for such a call, with a sentence that names the settings there are."""
-
-
 def statistic(function: Callable[P, Estimate]) -> Callable[P, Estimate]:
     """A function of ``eptr.stats``: its docstring made whole, and a setting that it does not have named."""
     names = [*inspect.signature(described(function)).parameters]
@@ -169,7 +166,7 @@ def statistic(function: Callable[P, Estimate]) -> Callable[P, Estimate]:
     def ask(*args: P.args, **settings: P.kwargs) -> Estimate:
         for name in settings:
             if name not in names:
-                raise UnknownSetting(f"{function.__name__} has no setting {name!r}; it has {', '.join(names)}.")
+                raise SettingError(f"{function.__name__} has no setting {name!r}; it has {', '.join(names)}.")
         return function(*args, **settings)
 
     return ask
