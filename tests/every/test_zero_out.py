@@ -20,7 +20,7 @@ MODELS = {
         eptr.LinearRegression(1500.0, 0.5, x_bound=1.5, y_bound=2.0, symmetric_errors=True), (3,), 0.9
     ),
     # The first clip is the upper end of what y'y allows, and few rows in a range reach that.
-    "linear, ranges": (eptr.LinearRegression(1.0, 1e-3, x_range=(-1, 2), y_range=(-1, 3)), (1, 3), 0.55),
+    "linear, ranges": (eptr.LinearRegression(1.0, 1e-3, x_range=(-1, 2), y_range=(-1, 3)), (1, 3), 0.9),
     "linear, ranges, banded": (eptr.LinearRegression(1500.0, 0.5, x_range=(-1, 2), y_range=(-1, 3)), (3,), 0.9),
     "linear, private bounds": (eptr.LinearRegression(1.0, 1e-3, x_bound="private", y_bound="private"), (1, 3), 0.9),
     "linear, one number": (

@@ -13,7 +13,7 @@ from ..privacy.contribution import Interval, Outer
 from ..privacy.spending import Portion
 from .whitening import Whitening, plain, shortened, undetermined, whiten
 
-__all__ = ["Coordinates", "Price", "buy", "price"]
+__all__ = ["TRACE_SHARE", "Coordinates", "Price", "buy", "price"]
 
 Array = NDArray[np.float64]
 
@@ -47,10 +47,10 @@ class Price(NamedTuple):
     matrix: bool
 
 
-def price(public: Any, spending: Portion, n: int, hopeless: float) -> Price:
+def price(public: Any, spending: Portion, n: int, hopeless: float, most: float = TRACE_SHARE[1]) -> Price:
     """``public``: the problem, columns of about unit size.
 
-    If a clear matrix would take more than the share ``hopeless`` it is all noise, and only its trace is bought.
+    If a clear matrix would take more than the share ``hopeless`` it is all noise, and only its trace is bought, for ``most``.
     """
     # The largest eigenvalue of the noise is about sd sqrt(2p).
     noise = spending.scale(Outer(public.radius, public.numbers), 1.0) * math.sqrt(2.0 * public.numbers)
@@ -58,7 +58,7 @@ def price(public: Any, spending: Portion, n: int, hopeless: float) -> Price:
     if wanted < hopeless:
         return Price(min(max(wanted, GRAM_SHARE[0]), GRAM_SHARE[1]), matrix=True)
     wanted = (spending.scale(_length(public), 1.0) / (TRACE_NOISE * n * public.n_features)) ** 2
-    return Price(min(max(wanted, TRACE_SHARE[0]), TRACE_SHARE[1]), matrix=False)
+    return Price(min(max(wanted, TRACE_SHARE[0]), most), matrix=False)
 
 
 def buy(gram: Array, public: Any, spending: Portion, paid: Price, n: int, constant: float | None = None) -> Coordinates:

@@ -42,7 +42,8 @@ class Rough(Descent):
 
     def solve(self, scale: float, limit: float) -> Solution:
         """``scale``: mean square of y that is sure. ``limit``: on the length of the estimate."""
-        phi, clip, steps = np.zeros(self.p), math.sqrt(self.p) * max(limit, math.sqrt(scale)), list[Step]()
+        phi, steps = np.zeros(self.p), list[Step]()
+        clip = min(math.sqrt(self.p) * max(limit, math.sqrt(scale)), self.largest / 2.0)  # no gradient at 0 is longer
         for share in self.plan.steps:
             total, count = self.at(phi).sums(self.rows, Bands((clip,)), Beyond(clip))
             beyond = self.beyond(Beyond(clip), count)

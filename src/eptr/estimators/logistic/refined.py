@@ -16,7 +16,7 @@ from ...rows.engine import RowFunction, Rows
 from ...rows.memory import MemoryRows
 from ...rows.namespace import doubles
 from ..columns import FEW, LEAST, Columns, Standardised, standardise
-from ..coordinates import buy, price
+from ..coordinates import TRACE_SHARE, buy, price
 from ..descent import Solution
 from ..linear.refined import (
     COLUMNS_SHARE,
@@ -140,7 +140,7 @@ def climb(
     n, p, classes = rows.n, public.numbers, public.n_classes
     mu = effective(spending.mu, spending.unit)
     counted = COUNT_SHARE if public.fit_intercept else 0.0
-    paid = price(public, spending, n, HOPELESS)
+    paid = price(public, spending, n, HOPELESS, TRACE_SHARE[0])
     plan = course(n, p * (classes - 1), mu, 1.0 - paid.share - counted - OUTSIDE_SHARE * count)
 
     seen = look(rows, public.x_bound, public.constant, classes)
