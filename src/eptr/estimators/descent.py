@@ -22,7 +22,7 @@ from .gradient import Bands, Beyond, Curvature, Gradient, Likelihood, Norms, Slo
 from .tail import RATIO, Tail
 from .whitening import Whitening, repaired
 
-__all__ = ["UNSEEN", "Descent", "Schedule", "Solution", "schedule"]
+__all__ = ["Descent", "Schedule", "Solution", "schedule"]
 
 Array = NDArray[np.float64]
 
@@ -126,7 +126,7 @@ class Solution:
     noise: float
     residual_square: float
     banded: bool
-    sampling: Array | None = None  # the part of the covariance that is not
+    sampling: Array  # the part of the covariance that is not
     moves: tuple[Array, Array, float] | None = None  # whole moves that two passes asked for, and the noise of the last
 
 
@@ -144,11 +144,11 @@ class Descent:
         plan: Schedule,
         largest: float,
         pace: float = 1.0,
-        unseen: float = UNSEEN,
+        frugal: bool = False,
     ) -> None:
         self.likelihood, self.rows, self.x_bound, self.constant = likelihood, rows, x_bound, constant
         self.whitening, self.spending, self.plan, self.largest = whitening, spending, plan, largest
-        self.n, self.p, self.pace, self.unseen = rows.n, len(whitening.matrix), pace, unseen
+        self.n, self.p, self.pace, self.frugal = rows.n, len(whitening.matrix), pace, frugal
         self.learnt = np.eye(self.p)  # inverse curvature, as steps that went too far have shown it. proof: overshoot
         self.overshot = False
 
@@ -288,13 +288,19 @@ class Descent:
         if kept == len(levels):
             signal = max(0.0, 1.0 - p * float(variance[-1]) / max(float(top @ top), 1e-300))
             estimate = estimate + EXTRAPOLATE * min(ratio, 1.0) * signal * pace * (inverse @ top)
-        unseen = min(max(ratio, self.unseen * math.sqrt(plan.outside / n / 0.002)), 1.5)
+        sure = self.frugal and bool(plan.check)
+        unseen = min(max(ratio, 0.0 if sure else UNSEEN * math.sqrt(plan.outside / n / 0.002)), 1.5)
         hidden = unseen**2 * (np.outer(top, top) + float(variance[-1]) * np.eye(p))
-        middle = moment / n + float(np.sum(variance)) * np.eye(p) + hidden  # proof: sandwich
-        noise = math.sqrt(float(np.sum(variance[:kept])))
+        noise, counted = float(np.sum(variance[:kept])), float(np.sum(variance))
+        if self.frugal and not sure:  # proof: shown
+            weights = (np.arange(len(levels)) >= kept) + unseen * (np.arange(len(levels)) == len(levels) - 1)
+            lost, counted = weights @ together, noise
+            signal = max(0.0, 1.0 - p * float(weights**2 @ variance) / max(float(lost @ lost), 1e-300))
+            hidden = signal * np.outer(lost, lost)
+        middle = moment / n + counted * np.eye(p) + hidden  # proof: sandwich
         covariance, sampling = (inverse @ part @ inverse.T for part in (middle, moment / n))
         square = float(np.trace(moment)) / self.spending.unit.rows if self.rows.each == 1 else tail.square() / n
-        return Solution(estimate, covariance, noise, square / p, True, sampling)
+        return Solution(estimate, covariance, math.sqrt(noise), square / p, True, sampling)
 
     def moment(self, tail: Tail, spread: Spread, total: Array, inverse: Array | None = None) -> Array:
         """Variance of sqrt(n) times the mean of v, scaled up by the tail's curve for what is cut off. proof: persons

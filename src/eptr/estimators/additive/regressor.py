@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from types import MappingProxyType
@@ -16,7 +17,7 @@ from ...errors import BoundError, InputError
 from ..planning import Plan
 from ..predicting import Regressing, predictions
 from ..ranges import column_ranges, one_range
-from .effects import AdditiveSummary, effect, summarise, term_names
+from .effects import TOO_FEW_ROWS, AdditiveSummary, effect, summarise, term_names
 from .problem import Additive, AdditiveFitted, read_categories, read_terms
 from .refined import Refined
 
@@ -162,6 +163,8 @@ class AdditiveRegressor(Regressing):
                 draw_term(self.fitted_, place, self._columns(), axis, level)
             else:
                 axis.set_visible(False)
+        if not self.fitted_.corrected:
+            figure.supxlabel(textwrap.fill(TOO_FEW_ROWS, 60 * across), fontsize="x-small")
         return figure
 
     def summary(self, level: float = 0.95) -> AdditiveSummary:
