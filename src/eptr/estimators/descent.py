@@ -246,6 +246,14 @@ class Descent:
             kept, weight = (every, 0.0) if alone else (kept, FIRST)
             variance = second_noise if alone else 1.0 / (1.0 / first_noise + 1.0 / second_noise)
             together, centre = weight * first + (1.0 - weight) * second, phi + (1.0 - weight) * move
+            if (
+                pace < 1.0 and not self.overshot
+            ):  # short moves leave a part of the way that the first one showed. proof: short
+                short, way = 1.0 - (1.0 - weight) * pace, np.sum(first, axis=0)
+                more = (1.0 - pace) * short * max(0.0, 1.0 - self.p * noises[0] / max(float(way @ way), 1e-300))
+                centre = centre + more * (inverse @ way)
+                noise = (pace * short + more) ** 2 * first_noise + ((1.0 - weight) * pace) ** 2 * second_noise
+                variance = np.maximum(variance, noise)
             moves = move / pace, inverse @ np.sum(second, axis=0), math.sqrt(noises[1])
             if far and pace == 1.0:  # with the right curvature nothing would be left to go but noise. proof: left
                 rest = inverse @ np.sum(second, axis=0)
