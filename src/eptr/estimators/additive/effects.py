@@ -16,7 +16,7 @@ from .axes import EVEN, Levels, Stretched, nearby
 from .jumps import jumps
 from .problem import AdditiveFitted
 
-__all__ = ["TOO_FEW_ROWS", "AdditiveSummary", "Effect", "effect", "summarise", "too_few"]
+__all__ = ["AdditiveSummary", "Effect", "effect", "summarise", "too_few"]
 
 Array = NDArray[np.float64]
 FADING = (

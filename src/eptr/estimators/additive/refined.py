@@ -137,7 +137,7 @@ class Refined(NoisySums):
             intercept=float(estimate[-1]) - told.excess,
             centre=estimate,
             covariance=told.sampling + told.unsure,
-            privacy=told.privacy,
+            privacy=told.unsure,
             kept=np.ones(p),
             beyond=np.zeros(len(functions)),
             rough=np.zeros(len(functions), dtype=bool),
@@ -174,7 +174,7 @@ def _arrived(
 
     A rare one that it moved clearly, and by more than half of what the pass before had asked, has not arrived, and is not seen.
     """
-    seen, covariance = found.seen.copy(), found.covariance.copy()
+    seen, covariance, privacy = found.seen.copy(), found.covariance.copy(), found.privacy.copy()
     cells = cells_of(len(found.x_range), dict(found.categories))
     for k, (j, *_) in enumerate(found.terms):
         if j not in dict(found.categories):
@@ -185,10 +185,11 @@ def _arrived(
             before, last = (to_functions[part] @ move for move in solution.moves[:2])
             noise = solution.moves[2] ** 2 * (to_functions[part] @ to_functions[part].T)
             signal = max(0.0, 1.0 - len(last) / max(float(last @ np.linalg.solve(noise, last)), 1e-300))
-            covariance[part, part] += signal * np.outer(last, last)
+            for each in (covariance, privacy):
+                each[part, part] += signal * np.outer(last, last)
             far = far | ((np.abs(last) > FAR * np.sqrt(np.diag(noise))) & (np.abs(last) > np.abs(before) / 2.0))
         seen[cells[j]][1:] &= ~far | (shares * (1.0 - shares) >= RARE**2)
-    return replace(found, seen=seen, covariance=covariance)
+    return replace(found, seen=seen, covariance=covariance, privacy=privacy)
 
 
 def _shrunk(found: AdditiveFitted, expansion: Expansion, noise: Array) -> AdditiveFitted:
