@@ -43,7 +43,6 @@ class Newton(Descent):
     """phi holds one vector for each row of the mixture, in coordinates in which the model without slopes has curvature 1."""
 
     likelihood: Classes
-    cautious = True  # a step moves by what is more than noise
     least, wide = 2.0, 1.4  # steps are cut at so many lengths of a row of the rarest class
 
     def __init__(self, likelihood: Classes, *arguments: object) -> None:
@@ -103,11 +102,14 @@ class Newton(Descent):
         ball, most = Ball(self.clip), share * (1.0 - BEND)
         released = self.spending.noisy(total[0], ball, most) / self.n
         curvature = self.halfway(self.curvature(bend, bent, share * BEND, phi), released)
-        move = np.linalg.solve(curvature, released)
-        if self.cautious:  # as James and Stein have it
-            noise = (self.spending.scale(ball, most) / self.n) ** 2 * float(np.trace(np.linalg.inv(curvature)))
-            move = move * max(0.0, 1.0 - noise / max(float(move @ released), 1e-300))
-        return self.inside(phi + move), others
+        noise = (self.spending.scale(ball, most) / self.n) ** 2
+        return self.inside(phi + self.moved(phi, curvature, released, noise)), others
+
+    def moved(self, phi: Array, curvature: Array, gradient: Array, noise: float) -> Array:
+        """Newton's step by what is more than noise, as James and Stein have it. ``noise``: variance of the gradient."""
+        move = np.linalg.solve(curvature, gradient)
+        size = noise * float(np.trace(np.linalg.inv(curvature)))
+        return np.asarray(move * max(0.0, 1.0 - size / max(float(move @ gradient), 1e-300)))
 
     def halfway(self, curvature: Array, gradient: Array) -> Array:
         """The mean curvature on the way from here: where it ends, the shares of the classes are those counted. proof: passes"""
