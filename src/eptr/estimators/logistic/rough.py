@@ -28,8 +28,9 @@ LOUD = 0.03  # noise of all steps together beyond which they add nothing to disc
 LINES = (
     2.5  # p over so many for each line: noise of steps in all directions, in units of Newton's along the lines found
 )
-WITHIN, WIDE = ((0.35, 0.65), (1.0,)), (2.0, 1.4)  # of that, on each; where they are cut, and where all is loud
-START_DOUBT = 0.15  # of its length: what a start may be off
+WITHIN = (0.35, 0.65), (1.0,)  # of that, on each of these; on one that begins at the sums of each class
+WIDE = 2.0, 1.0, 1.4  # where they are cut, where all is loud, and from there
+START_DOUBT = 0.6, 0.15  # of its length: what a start may be off; and that one
 FADING = 0.5  # curvature by which a step is taken to undo the noise of earlier ones
 STEEPEST = 2.0  # steps are no shorter than one over this
 
@@ -39,6 +40,7 @@ class Rough(Newton):
 
     least, wide = 1.0, WIDE[0]
     within: tuple[float, ...] = WITHIN[0]
+    unsure = START_DOUBT[0]
     corner: Corner | None = None  # of columns with ranges
 
     def solve(self, phi: Array) -> Solution:
@@ -56,7 +58,7 @@ class Rough(Newton):
             phi, _ = self.discriminate(phi, math.fsum(shares[:ARRIVING]))
             phi, path = self.go_on(phi, shares[ARRIVING:])
         basis = self.spanned(self.matrix(phi) if lines is None else lines)
-        last = self.along(basis, self.spending.within(total * within), loud=loud)
+        last = self.along(basis, self.spending.within(total * within), loud, cornered)
         found = last.settle((self.matrix(phi) @ basis).ravel())
         self.touched |= last.touched
         return replace(self.doubt(phi, path), phi=(last.matrix(found) @ basis.T).ravel())
@@ -119,13 +121,13 @@ class Rough(Newton):
         few = self.plan.outside / self.n
         return min(max(RATE / math.sqrt(few), CLIP[0]), CLIP[1]) * math.sqrt(self.p)
 
-    def along(self, basis: Array, spending: Portion, *, loud: bool) -> Rough:
+    def along(self, basis: Array, spending: Portion, loud: bool, cornered: bool) -> Rough:
         """The same model in few directions; rows are seen through them, so their gradients are shorter. proof: within"""
         bits = ROW_BITS - math.ceil(math.log2(len(basis) + 1))
         seen = replace(self.whitening, matrix=round_public(self.whitening.matrix @ basis, bits))
         plan = replace(self.plan, leverage=LEVERAGE * basis.shape[1] * self.columns)
         few = Rough(self.likelihood, self.rows, self.x_bound, self.constant, seen, spending, plan, self.largest)
-        few.wide, few.within = WIDE[loud], WITHIN[loud]
+        few.wide, few.within, few.unsure = WIDE[loud + cornered], WITHIN[cornered], START_DOUBT[cornered]
         return few
 
     @property
@@ -143,7 +145,7 @@ class Rough(Newton):
 
     def moved(self, phi: Array, curvature: Array, gradient: Array, noise: float) -> Array:
         """Newton's step, if where it begins is known up to a share of its length: the mean given both. proof: within"""
-        doubt = noise / (START_DOUBT**2 * float(phi @ phi) / self.p)
+        doubt = noise * self.p / max(self.unsure**2 * float(phi @ phi), 1e-300)
         return np.asarray(np.linalg.solve(curvature @ curvature + doubt * np.eye(self.p), curvature @ gradient))
 
     def doubt(self, phi: Array, path: Path) -> Solution:
