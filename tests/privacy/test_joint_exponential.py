@@ -206,14 +206,15 @@ def partial(line, wanted, rate, step, unit):
 
 
 HIGH = [Fraction(4, 5), Fraction(9, 10)]
-CUT = [(MEDIAN, Fraction(6)), (THIRDS, Fraction(6)), (HIGH, Fraction(6)), (CLOSE[:3], Fraction(25, 2))]
+CUT = [(MEDIAN, Fraction(6)), (THIRDS, Fraction(6)), (HIGH, Fraction(1)), (CLOSE[:3], Fraction(25, 2))]
 
 
-@pytest.mark.parametrize("total", [12, 20])
+@pytest.mark.parametrize("total", [17, 20])
 @pytest.mark.parametrize(("levels", "rate"), CUT)
-@pytest.mark.parametrize("bits", [2, 5, 12])
-def test_tables_enclose_what_windows_cut(levels, rate, bits, total):
+@pytest.mark.parametrize(("bits", "reach"), [(2, 1), (5, 1), (12, 1), (24, 20), (60, 5), (60, 60), (3, 0.1), (6, 0.1)])
+def test_tables_enclose_what_windows_cut(levels, rate, bits, reach, total, monkeypatch):
     """Of every choice, in the order in which it is drawn: what sums to an end lies between the sums of both bounds."""
+    monkeypatch.setattr(joint_exponential, "_REACH", joint_exponential._REACH / Fraction(reach))
     line = Points(np.random.default_rng(bits).integers(1, 1000, 20).tolist(), 1000)
     wanted = rows_wanted(levels, total)
     chain = Chain(line, wanted, rate, bits)

@@ -29,7 +29,10 @@ Array = NDArray[np.float64]
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 OUTSIDE = 8.0  # rows beyond the last level, times mu/sqrt(p): where bias and noise are of one size
 SYMMETRIC, SYMMETRIC_MOST = 3.0, 0.3  # errors known to be symmetric: share of rows to clip, times sqrt(n) mu; at most
-LOOK = 0.25, 0.08  # where noise rules, of the budget, beyond the clip; in proportion less if few are more than the second
+LOOK = (
+    0.25,
+    0.08,
+)  # where noise rules, of the budget, beyond the clip; in proportion less if few are more than the second
 ROOM = 0.04  # bands are worth their price if that many rows are less than this share of all ...
 SURE = 0.015  # ... and whether they undid the clipping can be checked if they are less than this
 NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE, SIZES_SHARE, CHECK_SHARE = 0.04, 0.02, 0.02, 0.02, 0.02, 0.02
