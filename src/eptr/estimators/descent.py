@@ -29,6 +29,10 @@ Array = NDArray[np.float64]
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 OUTSIDE = 8.0  # rows beyond the last level, times mu/sqrt(p): where bias and noise are of one size
 SYMMETRIC, SYMMETRIC_MOST = 3.0, 0.3  # errors known to be symmetric: share of rows to clip, times sqrt(n) mu; at most
+LOOK = (
+    0.25,
+    0.08,
+)  # where noise rules, of the budget, beyond the clip; in proportion less if few are more than the second
 ROOM = 0.04  # bands are worth their price if that many rows are less than this share of all ...
 SURE = 0.015  # ... and whether they undid the clipping can be checked if they are less than this
 NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE, SIZES_SHARE, CHECK_SHARE = 0.04, 0.02, 0.02, 0.02, 0.02, 0.02
@@ -72,7 +76,7 @@ class Schedule:
     leverage: float  # at which w z'z is cut; 0 if the curvature cannot be a matrix
     spread: float
     track: float
-    passes: tuple[float, float]  # the first is left out from a good start
+    passes: tuple[float, float]  # the first is left out from a good start, and where noise rules
     check: float  # on whether rows are beyond the last level
     sizes: float  # on the size of gradients before the first step, if that of y is not clear
     target: float  # share of rows that a step clips, if steps are all there is
@@ -84,11 +88,20 @@ class Schedule:
 
 
 def schedule(
-    n: int, p: int, mu: float, share: float, *, symmetric: bool = False, warm: bool = False, clear: bool = True
+    n: int,
+    p: int,
+    mu: float,
+    share: float,
+    *,
+    symmetric: bool = False,
+    warm: bool = False,
+    clear: bool = True,
+    look: bool = True,
 ) -> Schedule:
     """What to spend on what.
 
-    ``share``: what is left after the Gram matrix; ``warm``: a start is known, no steps needed; ``clear``: so is the size of y.
+    ``share``: what is left after the Gram matrix; ``warm``: a start is known, no steps needed; ``clear``: so is the size of y;
+    ``look``: where noise rules, beyond the clip.
     """
     outside = OUTSIDE * math.sqrt(p) / mu
     few = outside / n
@@ -106,11 +119,12 @@ def schedule(
     check = CHECK_SHARE * (few < SURE and not symmetric)
     rest = share - norms - curvature - SPREAD_SHARE - track - sizes - check
     count = 0 if warm else round(STEPS + STEPS_MORE * math.sqrt(few)) if banded else STEPS_NOISY
-    stepping = 0.0 if warm else STEPS_SHARE * math.sqrt(few) if banded else rest
+    looking = LOOK[0] * min(1.0, LOOK[1] / few) * (look and not symmetric)
+    stepping = 0.0 if warm else STEPS_SHARE * math.sqrt(few) if banded else (1.0 - looking) * rest
     weights = (1.5 if count <= 5 else 1.2) ** np.arange(count)
     steps = tuple(map(float, stepping * weights / np.sum(weights))) if count else ()
-    final = rest - stepping if banded else 0.0
-    passes = (0.0, final) if symmetric or warm else (FIRST * final, (1.0 - FIRST) * final)
+    final = rest - stepping
+    passes = (0.0, final) if symmetric or warm or not banded else (FIRST * final, (1.0 - FIRST) * final)
     least, most, noisy = TRACK_TARGET
     target = least + (most - least) * min(1.0, max(0.0, (few - ROOM) / (noisy - ROOM)))
     shares = steps, norms, curvature, leverage * seen, SPREAD_SHARE, track, passes, check, sizes

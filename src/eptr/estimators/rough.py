@@ -13,7 +13,7 @@ from scipy.stats import norm
 from ..privacy.contribution import Ball
 from .descent import CURVATURE_NOISE, EVEN, SLOPE, Descent, Solution
 from .gradient import Bands, Beyond, Slope, Spread
-from .shrinking import james_stein
+from .shrinking import firm, james_stein
 from .whitening import repaired
 
 __all__ = ["Rough"]
@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 # Chosen on simulated data only.
 TRACK_RATE = 2.0  # how fast the length at which rows are clipped follows the share of them that is (Andrew et al. 2021)
 HEAVY = 2.0  # times the mean square that normal errors would have: more than that is hidden beyond the clip
+WIDE = 5.0  # the look ends at this multiple of sqrt(p) and the size of errors
+REST = 0.5  # of what the look shows, as much again may lie beyond its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +79,31 @@ class Rough(Descent):
         """
         p, spread, bend, way = self.p, Spread(found.clip), Slope(found.clip), self.learnt @ found.move
         end = found.start + way
-        total, inside = self.at(phi).sums(self.rows, spread, bend)
+        left = max(scale - max(float(end @ end) - p * found.variance, 0.0), 0.0)
+        size = max(found.size, math.sqrt(left)) if self.plan.passes[1] else found.size
+        level = max(min(WIDE * math.sqrt(p) * size, self.largest), 1.1 * found.clip)
+        total, inside, beyond = self.at(phi).sums(self.rows, spread, bend, Bands((found.clip, level)))
         slope, moment = self.slope(bend, inside), self.outer(spread, total) / self.n
         least = EVEN * max(scale - float(phi @ phi), 0.05 * scale)
         moment = repaired(moment / slope**2, least, math.inf)
         variance = found.variance * max(found.slope / slope, 1.0) ** 2
-        explained = max(float(end @ end) - p * variance, 0.0)
-        hidden = 0.0 if self.plan.symmetric else max(scale - explained - HEAVY * found.size**2, 0.0)
+        sampling, vectors = moment / self.n, self.whitening.vectors
         # Steps leave the part of their way by which slope and Gram matrix were wrong. proof: way
-        off, vectors = way * (slope / found.slope - 1.0), self.whitening.vectors
-        missed = np.minimum(self.whitening.doubt / 2.0, 1.0) * np.linalg.norm(way)
-        sampling, unsure = moment / self.n, variance + (hidden + missed**2) / p
+        off, missed = way * (slope / found.slope - 1.0), np.minimum(self.whitening.doubt / 2.0, 1.0)
+        hidden = 0.0 if self.plan.symmetric else max(left - HEAVY * size**2, 0.0)
+        unsure = variance + (hidden + missed**2 * float(way @ way)) / p
         covariance = sampling + np.outer(off, off) + (vectors * unsure) @ vectors.T
+        noise = variance
+        if share := self.plan.passes[1]:
+            ball = Ball(level - found.clip)
+            seen = (self.spending.scale(ball, share) / self.n) ** 2
+            # What rows beyond the clip add, less what they would by the clipped ones' account. proof: look, proof: shift
+            shift = self.spending.noisy(beyond[1], ball, share) / self.n - (1.0 - slope) * (end - phi)
+            sure = firm(shift, seen + (1.0 - slope) ** 2 * variance)
+            covariance = covariance + seen * np.eye(p) + REST**2 * np.outer(shift, shift)
+            end, noise = end + sure * shift, variance + sure**2 * seen
         square = float(np.trace(moment)) / (p * self.spending.unit.rows)
-        return Solution(end, covariance, math.sqrt(variance), square, False, sampling)
+        return Solution(end, covariance, math.sqrt(noise), square, False, sampling)
 
 
 def averaged(steps: list[Step]) -> Step:

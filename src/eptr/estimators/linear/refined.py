@@ -157,7 +157,7 @@ def descend(
     warm = banded and start * float(np.max(whitening.doubt)) < WARM
     warm = warm and bool(np.all(found.shortened(variance, n) < SHORTENED))
     left, clear = 1.0 - spent - CROSS_SHARE * warm, square > CLEAR * doubt
-    plan = schedule(n, p, mu, left, symmetric=symmetric, warm=warm, clear=clear)
+    plan = schedule(n, p, mu, left, symmetric=symmetric, warm=warm, clear=clear, look=not frugal)
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
     given = Squares(reach * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest
     if not banded:
