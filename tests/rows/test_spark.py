@@ -83,6 +83,7 @@ def test_rows_that_are_drawn_anew_in_every_pass_are_noticed(rows):
         for batch in batches:
             yield batch.slice(secrets.randbelow(20))
 
+    rows.sparkSession.sparkContext.pythonExec = sys.executable  # else a user's functions get whatever python3 is
     with pytest.raises(eptr.InputError, match="changes while it is read"):
         model().fit(rows.mapInArrow(some, rows.schema), "t")
 
