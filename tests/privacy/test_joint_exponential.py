@@ -193,6 +193,80 @@ def test_a_narrow_window_misses_no_more_than_it_says():
         assert {low for low, _ in chain.runs(len(levels), outside)} == {0}  # nor is anything about it
 
 
+def partial(line, wanted, rate, step, unit):
+    """Weight of every sequence of the first ``step`` ranks, a region's length in units of 2^unit."""
+    gaps = np.diff(np.array([0, *rows_on(line), line.length], dtype=object))
+    for ranks in combinations_with_replacement(range(line.count + 1), step):
+        shared = math.prod(math.factorial(c) for c in Counter(ranks).values())
+        far = sum(abs(b - a - w) for a, b, w in zip([0, *ranks[:-1]], ranks, wanted, strict=False))
+        yield (
+            ranks,
+            mpmath.ldexp(_real(math.prod(gaps[list(ranks)])), -unit * step) / shared * mpmath.exp(-_real(rate * far)),
+        )
+
+
+HIGH = [Fraction(4, 5), Fraction(9, 10)]
+CUT = [(MEDIAN, Fraction(6)), (THIRDS, Fraction(6)), (HIGH, Fraction(1)), (CLOSE[:3], Fraction(25, 2))]
+
+
+@pytest.mark.parametrize("total", [17, 20])
+@pytest.mark.parametrize(("levels", "rate"), CUT)
+@pytest.mark.parametrize(("bits", "reach"), [(2, 1), (5, 1), (12, 1), (24, 20), (60, 5), (60, 60), (3, 0.1), (6, 0.1)])
+def test_tables_enclose_what_windows_cut(levels, rate, bits, reach, total, monkeypatch):
+    """Of every choice, in the order in which it is drawn: what sums to an end lies between the sums of both bounds."""
+    monkeypatch.setattr(joint_exponential, "_REACH", joint_exponential._REACH / Fraction(reach))
+    line = Points(np.random.default_rng(bits).integers(1, 1000, 20).tolist(), 1000)
+    wanted = rows_wanted(levels, total)
+    chain = Chain(line, wanted, rate, bits)
+    for step in range(1, len(levels) + 1):
+        parts = list(partial(line, wanted, rate, step, chain.frame.unit))
+        scale = mpmath.ldexp(1, bits + sum(chain.sides[0].shifts[:step]))
+        for later in (line.count + 1, line.count // 2, 3):
+            weights = Counter()
+            for ranks, weight in parts:
+                off = abs(min(later, line.count) - ranks[-1] - wanted[step])
+                weights[ranks[-1]] += scale * weight * mpmath.exp(-_real(rate * off)) * (ranks[-1] < later)
+            order = [*chain.outwards(step, later).tolist()]
+            order += sorted(set(weights) - set(order), key=lambda k, at=chain.frame.centres[step - 1]: (abs(k - at), k))
+            encloses(chain.before(step, later), [weights[rank] for rank in order])
+        for rank in range(line.count + 1):
+            lengths = [mpmath.mpf(0)] * step
+            for ranks, weight in parts:
+                if ranks[-1] == rank:
+                    lengths[Counter(ranks)[rank] - 1] += scale * weight
+            encloses(chain.runs(step, rank), lengths)
+
+
+def encloses(table, weights):
+    """Whether sums of weights up to each lie between those of a table; the last of it stands for all that follow."""
+    low = high = share = mpmath.mpf(0)
+    for k, (a, b) in enumerate(table):
+        low, high, share = low + a, high + b, share + (weights[k] if k < len(weights) else 0)
+        assert low <= share * (1 + mpmath.mpf(2) ** -40)
+        assert share <= high * (1 + mpmath.mpf(2) ** -40)
+    assert mpmath.fsum(weights) <= high * (1 + mpmath.mpf(2) ** -40)
+
+
+def test_more_bits_continue_the_order():
+    """What has been drawn must mean the same rank at every precision."""
+    line, wanted, rate = Points(range(2, 42), 60), rows_wanted(THIRDS, 40), Fraction(1)
+    few, more = (Chain(line, wanted, rate, bits) for bits in (1, 8))
+    for step, later in product((1, 2), (41, 30, 20)):
+        first, then = few.outwards(step, later).tolist(), more.outwards(step, later).tolist()
+        assert 0 < len(first) < len(then)
+        assert then[: len(first)] == first
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 100), Fraction(1, 2)])
+def test_powers_enclose_however_far(rate):
+    """From both tables, and beyond their ends."""
+    chain = Chain(Points(range(1, 3001), 4000), rows_wanted(MEDIAN, 3000), rate, 40)
+    far = np.array([0, 1, 1023, 1024, 1025, 2047, 2999, 5000, 10**6])
+    low, high = (side.power(far) for side in chain.sides)
+    for k, a, b in zip(far.tolist(), low, high, strict=True):
+        assert a <= mpmath.ldexp(mpmath.exp(-_real(rate * k)), 40) <= b
+
+
 def test_places_are_uniform_in_their_region_and_increase():
     line = Points([4, 8], 12)
     wanted = rows_wanted([Fraction(1, 2), Fraction(1, 2)], 2)

@@ -26,6 +26,8 @@ __all__ = ["Line", "joint_places", "joint_ranks", "rank_sensitivity", "rows_want
 Enclosure = tuple[int, int]
 # Powers of exp(-rate) come from a table of so many, and one of every so-many-th.
 _BLOCK = 1024
+# Ranks further off than bits times this have next to no weight, which `missing` bounds: any is right, log 2 usually enough.
+_REACH = Fraction(7, 10)
 Whole = Any  # arrays of Python's whole numbers, which have no largest one
 
 
@@ -92,9 +94,8 @@ class Frame:
     def __init__(self, line: Line, wanted: Sequence[Fraction], rate: Fraction, bits: int) -> None:
         self.line, self.wanted, self.rate, self.bits = line, wanted, rate, bits
         self.centres = [round(total) for total in accumulate(wanted)][:-1]
-        # Ranks further off have next to no weight, which `missing` bounds: any reach is right, and this one usually enough.
         excess = abs(line.count - Fraction(sum(wanted)))
-        self.reach = math.ceil(Fraction(7 * (bits + 8 * len(self.centres)), 10) / rate + excess)
+        self.reach = math.ceil(_REACH * (bits + 8 * len(self.centres)) / rate + excess)
         windows = [(max(0, c - self.reach), min(line.count, c + self.reach)) for c in self.centres]
         self.complete = all(last - first == line.count for first, last in windows)
         most = min(2 * self.reach, line.count + math.ceil(max(wanted))) + 8
