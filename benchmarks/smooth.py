@@ -1,6 +1,6 @@
 """Smooth functions: our additive model and kernel against the rivals, how often bands hold, housing prices, and time; seeded.
 
-``python -m benchmarks.smooth curves | uneven | pair | california | speed --replications N``; ``make bench-smooth`` runs all.
+``python -m benchmarks.smooth curves | skewed | uneven | pair | california | speed --replications N``; ``make bench-smooth``: all.
 Every cell of ``curves`` is saved when it is done; ``--curve NAME`` makes those of one curve anew.
 Errors are mean squares over 201 points of [0, 1]; every method sees the same rows and knows the same range of y. A rival is ahead
 if our error exceeds 1.1 times that of the best one by 1.645 standard errors of the paired difference.
@@ -101,6 +101,44 @@ def curves(count, chosen=None):
     show("pointwise 95 % bands, delta .01", bands, found[1], "smooth_coverage")
 
 
+def outcomes(rng, x):
+    """Skewed ones of the published curve: y, its mean where x is, and a range."""
+    f, n = lambda x: as_published(x, 0.0), len(x)
+    odds = lambda x: 1.0 / (1.0 + np.exp(2.7 - f(x)))  # noqa: E731
+    some = rng.uniform(size=n) < odds(x)
+    return {
+        "exponential errors": (f(x) + rng.exponential(size=n) - 1.0, f, (-4, 10)),
+        "lognormal": (np.exp(f(x) + 0.8 * rng.normal(size=n)), lambda x: np.exp(f(x) + 0.32), (0, 40)),
+        "92 % zeros": (some * np.exp(0.5 + 0.7 * rng.normal(size=n)), lambda x: np.exp(0.745) * odds(x), (0, 25)),
+        "binary, 8 % ones": (some.astype(float), odds, (0, 1)),
+    }
+
+
+def skewed(count):
+    """How often bands hold where clipping is not harmless, with the mean and without it, and what is said about it."""
+    header = ["outcome", "n", "epsilon", "runs", "mean squared error", "share of points held", "of the effect alone"]
+    header += ["median width", "runs that say clipping is undone"]
+    for n, epsilon in progress([(n, e) for n in SIZES[1:] for e in EPSILONS[1:]], "skewed"):
+        runs = {}
+        for seed in range(count):
+            rng = np.random.default_rng([seed, 45])
+            x = rng.uniform(size=n)
+            for name, (y, mean, within) in outcomes(rng, x).items():
+                model = eptr.AdditiveRegressor(epsilon, 1e-6, (0, 1), within, random_state=seed).fit(x[:, None], y)
+                (value, low, high), (_, lower, upper) = (
+                    model.partial_effect(0, GRID, centred=centred) for centred in (False, True)
+                )
+                truth = mean(GRID)
+                alone = truth - np.mean(mean(x))
+                held = np.mean((low <= truth) & (truth <= high)), np.mean((lower <= alone) & (alone <= upper))
+                found = np.mean((value - truth) ** 2), *held, np.median(high - low), model.corrected_
+                runs.setdefault(name, []).append(found)
+        for name, each in runs.items():
+            line = [name, n, epsilon, count, *map(float, np.mean(each, axis=0))]
+            rows = kept("smooth_skewed", header, line, keys=3)
+    show("skewed outcomes, pointwise 95 % bands, delta 1e-6", header, rows, "smooth_skewed")
+
+
 def uneven(count):
     """The published curve where rows fill a part of the range, looked at where the rows are; and how much of the rest is grey."""
     places = {
@@ -184,7 +222,7 @@ def speed(count):
     show("a fit in memory, epsilon 1", header, rows, "smooth_speed")
 
 
-PARTS = {"curves": curves, "uneven": uneven, "pair": pair, "california": california, "speed": speed}
+PARTS = {"curves": curves, "skewed": skewed, "uneven": uneven, "pair": pair, "california": california, "speed": speed}
 
 
 def main():

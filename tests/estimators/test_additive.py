@@ -131,6 +131,55 @@ def test_bands_hold_the_curve_and_the_estimate(epsilon):
     assert 0.92 < np.mean(held) < 0.99
 
 
+def skewed(name, rng, n):
+    x = rng.uniform(size=(n, 1))
+    f = curve(x[:, 0])
+    if name == "exponential errors":
+        return x, f + rng.exponential(size=n) - 1.0, curve(GRID), (-4, 10)
+    if name == "lognormal":
+        return x, np.exp(f + 0.8 * rng.normal(size=n)), np.exp(curve(GRID) + 0.32), (0, 40)
+    share = 1.0 / (1.0 + np.exp(2.7 - curve(GRID)))
+    some = (rng.uniform(size=n) < np.interp(x[:, 0], GRID, share)).astype(float)
+    if name == "binary":
+        return x, some, share, (0, 1)
+    return x, some * np.exp(0.5 + 0.7 * rng.normal(size=n)), np.exp(0.745) * share, (0, 25)
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "epsilon"),
+    [
+        ("exponential errors", 2000, 1.0),  # noise rules
+        ("binary", 2000, 1.0),
+        ("lognormal", 2000, 4.0),  # rows beyond the last cut cannot be counted
+        ("mostly zeros", 20_000, 4.0),  # they can
+    ],
+)
+def test_bands_of_skewed_outcomes_hold(name, n, epsilon):
+    held = []
+    for seed in range(8):
+        x, y, truth, within = skewed(name, np.random.default_rng([seed, 12]), n)
+        model = additive(seed, epsilon, delta=1e-6, y_range=within).fit(x, y)
+        _, low, high = model.partial_effect(0, GRID, centred=False)
+        held.append(np.mean((low <= truth) & (truth <= high)))
+        assert model.corrected_ == (n > 2000)
+    assert np.mean(held) > 0.9
+
+
+def test_a_mean_that_clipping_would_lose_is_found():
+    x, y, _, within = skewed("exponential errors", np.random.default_rng(3), 4000)
+    means = [additive(seed, 0.5, delta=1e-6, y_range=within).fit(x, y).summary() for seed in range(10)]
+    assert np.mean([found.estimates[-1] for found in means]) == pytest.approx(np.mean(y), abs=0.1)  # medians: .3 less
+    assert sum(low <= np.mean(y) <= high for ((low, high),) in (found.intervals for found in means)) >= 8
+
+
+def test_what_may_be_hidden_is_not_shrunk_away_as_if_it_were_noise():
+    found = []
+    for seed in range(6):
+        x, y, _, within = skewed("lognormal", np.random.default_rng([seed, 13]), 2000)
+        found.append(additive(seed, delta=1e-6, y_range=within).fit(x, y).kept_[1])
+    assert np.mean(found) > 0.4  # by all that a band counts it would be .15
+
+
 def test_a_jump_is_reported_and_a_smooth_curve_is_not():
     x, y = sample(0, 20_000, lambda u: np.where(u < 0.4, -0.6, 0.6))
     jump = additive(epsilon=4.0).fit(x, y).summary()
@@ -305,6 +354,7 @@ def test_a_surface_and_too_few_rows_are_drawn():
     figure = model.plot()
     assert "too few rows" in {text.get_text() for text in figure.axes[0].get_legend().get_texts()}
     assert len(figure.axes) == 3  # two panels and a colour bar
+    assert "need not hold" in figure.get_supxlabel()
     assert additive(terms="full").fit(X, X[:, 1]).plot().axes
 
 

@@ -115,7 +115,14 @@ def test_a_level_that_few_rows_have_or_lack_is_recognised(ones, few):
 def test_rows_that_are_dropped_are_zero_whatever_the_centre():
     X = np.array([[5.0, 1.0], [np.nan, 1.0], [2.0, -1.0]])
     columns = Columns(
-        np.zeros(2), np.full(2, 10.0), np.array([4.0, 2.0]), np.ones(2), np.zeros(2, bool), np.ones(2), 0.0
+        np.zeros(2),
+        np.full(2, 10.0),
+        np.array([4.0, 2.0]),
+        np.ones(2),
+        np.zeros(2, bool),
+        np.ones(2),
+        0.0,
+        np.zeros(2, bool),
     )
     rows = Standardised(MemoryRows(X, np.ones(3), drop_invalid=True), columns, 30.0)
     blocks = []

@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eptr.estimators.gradient import ROW_BITS, Bands, Beyond, Curvature, Gradient, Norms, Slope, Spread, round_public
+from eptr.estimators.gradient import (
+    ROW_BITS,
+    Bands,
+    Beyond,
+    Curvature,
+    Gradient,
+    Norms,
+    Residuals,
+    Slope,
+    Spread,
+    round_public,
+)
 from eptr.estimators.linear.refined import Squares
 from eptr.estimators.logistic.likelihood import Several, Two
 from eptr.privacy.unit import Unit
@@ -20,6 +31,7 @@ ASKS = {
     "norms": Norms((0.25, 0.5, 1.0, 2.0)),
     "curvature": Curvature(6.0),
     "curvature of short gradients": Curvature(0.5, below=20.0),
+    "residuals": Residuals(-0.25, 0.5),
     "slope": Slope(20.0),
     "spread": Spread(1.5),
 }
@@ -44,12 +56,21 @@ def plain(x, y, constant=0.75):
     return wide @ W, np.clip(y, -48.0, 48.0) - wide @ np.linspace(-1.0, 1.0, 4)
 
 
-@EVERY
 @pytest.mark.parametrize(
-    ("likelihood", "relation"),
-    [("squares", "replace-one"), ("squares", "zero-out"), ("two classes", "zero-out"), ("classes", "replace-one")],
+    ("name", "likelihood", "relation"),
+    [
+        (name, likelihood, relation)
+        for name in ASKS
+        for likelihood, relation in (
+            ("squares", "replace-one"),
+            ("squares", "zero-out"),
+            ("two classes", "zero-out"),
+            ("classes", "replace-one"),
+        )
+        if (name, likelihood) != ("residuals", "classes")  # which have several of them
+    ],
 )
-def test_no_row_leaves_its_contribution_and_some_row_reaches_its_end(name, relation, likelihood):
+def test_no_row_leaves_its_contribution_and_some_row_reaches_its_end(name, likelihood, relation):
     # The weight of a class fades with |z|: its curvature and its gradients are smaller than squares have.
     ask = Curvature(0.1) if likelihood != "squares" and name[:4] == "curv" else ASKS[name]
     found = gradient_gap(ask, np.random.default_rng(1), likelihood=LIKELIHOODS[likelihood], unit=Unit(relation))
@@ -104,8 +125,9 @@ def test_the_other_sums_are_those_of_the_book():
     size = np.linalg.norm(z, axis=1)
     norm = size * np.abs(r)
     edges = (0.5, 1.0, 2.0, 16.0)
-    asks = Beyond(2.0), Norms(edges), Curvature(24.0), Curvature(24.0, below=3.0), Spread(5.0)
-    beyond, counts, curvature, inside, spread = gradient().sums(MemoryRows(X, Y), *asks)
+    asks = Beyond(2.0), Norms(edges), Curvature(24.0), Curvature(24.0, below=3.0), Spread(5.0), Residuals(-1.0, 3.0)
+    beyond, counts, curvature, inside, spread, residuals = gradient().sums(MemoryRows(X, Y), *asks)
+    assert residuals == pytest.approx(np.sum(np.clip(r, -1.0, 3.0)), rel=1e-4)
     assert beyond == np.sum(norm > 2.0)
     assert counts.tolist() == np.histogram(norm, [0.0, *edges[:-1], np.inf])[0].tolist()
     cut = z * np.minimum(1.0, np.sqrt(24.0) / size)[:, None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eptr.estimators.shrinking import james_stein, posterior_mean
+from eptr.estimators.shrinking import james_stein, posterior, posterior_mean
 
 
 def test_few_large_numbers_are_kept_and_many_small_ones_are_not():
@@ -15,6 +15,16 @@ def test_few_large_numbers_are_kept_and_many_small_ones_are_not():
     assert np.mean((found - truth) ** 2) < 0.15  # 1 without shrinking, .6 with one factor for all
     assert np.all(np.abs(found[:5] - truth[:5]) < 3.0)
     np.testing.assert_array_equal(posterior_mean(np.zeros(3), 1.0), np.zeros(3))
+
+
+def test_what_is_left_of_numbers_of_unlike_noise_is_what_is_said():
+    rng = np.random.default_rng(0)
+    variance = rng.choice([0.1, 1.0, 10.0], size=3000)
+    truth = rng.normal(size=3000) * rng.choice([0.0, 2.0], size=3000)
+    mean, left = posterior(truth + rng.normal(size=3000) * np.sqrt(variance), variance)
+    for size in (0.1, 1.0, 10.0):
+        these = variance == size
+        assert np.mean((mean - truth)[these] ** 2) == pytest.approx(np.mean(left[these]), rel=0.15)
 
 
 def test_one_factor_for_all_is_nearer_than_none_wherever_the_truth_is():

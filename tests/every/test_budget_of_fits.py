@@ -33,6 +33,7 @@ def rival(entrant, **more):
 # Name, model, and what its noisy sums are of, in order, by the initials of their contributions (n is 120). Of least squares:
 # a Gram matrix or its trace; steps with the number of rows they clip, and the last one's slope; or sizes of gradients where
 # that of y is not clear, steps, sizes again, two passes in bands, their spread, and the number of rows beyond if it can tell.
+# Of smooth functions, where noise rules: the mean of what is left, too.
 FEW, BANDED, ONCE = "(IB){8}I", "C?B{4,7}CB{4,}OI?", "BCB{2,}WOI"
 REFINED = {
     "linear": (eptr.LinearRegression(1.0, 1e-3, **LINEAR), f"OII{FEW}O"),
@@ -51,9 +52,9 @@ REFINED = {
     "linear, private bounds": (eptr.LinearRegression(1.0, 1e-3, **PRIVATE), f"CSSI[OI]I{FEW}O"),
     "linear, private bounds, warm start": (eptr.LinearRegression(200.0, 1e-3, **PRIVATE), "CSSIOIBCB{2,}W?OI"),
     "linear, no intercept": (eptr.LinearRegression(1.0, 1e-3, fit_intercept=False, **LINEAR), f"OII{FEW}O"),
-    "additive": (eptr.AdditiveRegressor(1.0, 1e-3, **RANGES), f"SI[OI]I{FEW}O"),
+    "additive": (eptr.AdditiveRegressor(1.0, 1e-3, **RANGES), f"SI[OI]I{FEW}OI"),
     "additive, banded": (eptr.AdditiveRegressor(400.0, 1e-3, **RANGES | {"y_range": (-99, 99)}), f"SIOI{BANDED}"),
-    "additive, levels": (eptr.AdditiveRegressor(1.0, 1e-3, categories={1: [-1, 1]}, **RANGES), f"SI[OI]I{FEW}O"),
+    "additive, levels": (eptr.AdditiveRegressor(1.0, 1e-3, categories={1: [-1, 1]}, **RANGES), f"SI[OI]I{FEW}OI"),
     "bayes": (eptr.BayesClassifier(1.0, 1e-3, **CLASSES), "LCL"),
     "bayes, one pass": (eptr.BayesClassifier(2000.0, 1e-3, **CLASSES), "L"),
     "bayes, private bound": (eptr.BayesClassifier(8.0, 1e-3, **CLASSES | {"x_bound": "private"}), "CLCL"),

@@ -44,6 +44,7 @@ class Columns:
     too_few: NDArray[np.bool_]
     variance: Array  # after scaling; not a number where it is less than could be seen
     outside: float  # share of rows with a value beyond a range
+    two: NDArray[np.bool_]  # whether a column seems to have two values, the ends of its range
     y_mean: float | None = None  # where y is a number that may be moved
 
 
@@ -150,7 +151,7 @@ def standardise(
     y_mean = float(centre[-1]) if with_y and abs(mean[-1]) > FAR * noise else None
     low, high, centre, scale = (v[:features] for v in (low, high, centre, scale))
     variance = np.where(blind[:features], math.nan, spread[:features] * (half[:features] / scale) ** 2)
-    columns = Columns(low, high, centre, scale, too_few[:features], variance, outside, y_mean)
+    columns = Columns(low, high, centre, scale, too_few[:features], variance, outside, ends[:features], y_mean)
     return columns, whole.within(1.0 - share)
 
 

@@ -22,7 +22,7 @@ from .gradient import Bands, Beyond, Curvature, Gradient, Likelihood, Norms, Slo
 from .tail import RATIO, Tail
 from .whitening import Whitening, repaired
 
-__all__ = ["UNSEEN", "Descent", "Schedule", "Solution", "schedule"]
+__all__ = ["Descent", "Schedule", "Solution", "schedule"]
 
 Array = NDArray[np.float64]
 
@@ -140,7 +140,7 @@ class Solution:
     noise: float
     residual_square: float
     banded: bool
-    sampling: Array | None = None  # the part of the covariance that is not
+    sampling: Array  # the part of the covariance that is not
     moves: tuple[Array, Array, float] | None = None  # whole moves that two passes asked for, and the noise of the last
 
 
@@ -158,11 +158,11 @@ class Descent:
         plan: Schedule,
         largest: float,
         pace: float = 1.0,
-        unseen: float = UNSEEN,
+        frugal: bool = False,
     ) -> None:
         self.likelihood, self.rows, self.x_bound, self.constant = likelihood, rows, x_bound, constant
         self.whitening, self.spending, self.plan, self.largest = whitening, spending, plan, largest
-        self.n, self.p, self.pace, self.unseen = rows.n, len(whitening.matrix), pace, unseen
+        self.n, self.p, self.pace, self.frugal = rows.n, len(whitening.matrix), pace, frugal
         self.learnt = np.eye(self.p)  # inverse curvature, as steps that went too far have shown it. proof: overshoot
         self.overshot = False
 
@@ -260,6 +260,14 @@ class Descent:
             kept, weight = (every, 0.0) if alone else (kept, FIRST)
             variance = second_noise if alone else 1.0 / (1.0 / first_noise + 1.0 / second_noise)
             together, centre = weight * first + (1.0 - weight) * second, phi + (1.0 - weight) * move
+            if (
+                pace < 1.0 and not self.overshot
+            ):  # short moves leave a part of the way that the first one showed. proof: short
+                short, way = 1.0 - (1.0 - weight) * pace, np.sum(first, axis=0)
+                more = (1.0 - pace) * short * max(0.0, 1.0 - self.p * noises[0] / max(float(way @ way), 1e-300))
+                centre = centre + more * (inverse @ way)
+                noise = (pace * short + more) ** 2 * first_noise + ((1.0 - weight) * pace) ** 2 * second_noise
+                variance = np.maximum(variance, noise)
             moves = move / pace, inverse @ np.sum(second, axis=0), math.sqrt(noises[1])
             if far and pace == 1.0:  # with the right curvature nothing would be left to go but noise. proof: left
                 rest = inverse @ np.sum(second, axis=0)
@@ -302,13 +310,19 @@ class Descent:
         if kept == len(levels):
             signal = max(0.0, 1.0 - p * float(variance[-1]) / max(float(top @ top), 1e-300))
             estimate = estimate + EXTRAPOLATE * min(ratio, 1.0) * signal * pace * (inverse @ top)
-        unseen = min(max(ratio, self.unseen * math.sqrt(plan.outside / n / 0.002)), 1.5)
+        sure = self.frugal and bool(plan.check)
+        unseen = min(max(ratio, 0.0 if sure else UNSEEN * math.sqrt(plan.outside / n / 0.002)), 1.5)
         hidden = unseen**2 * (np.outer(top, top) + float(variance[-1]) * np.eye(p))
-        middle = moment / n + float(np.sum(variance)) * np.eye(p) + hidden  # proof: sandwich
-        noise = math.sqrt(float(np.sum(variance[:kept])))
+        noise, counted = float(np.sum(variance[:kept])), float(np.sum(variance))
+        if self.frugal and not sure:  # proof: shown
+            weights = (np.arange(len(levels)) >= kept) + unseen * (np.arange(len(levels)) == len(levels) - 1)
+            lost, counted = weights @ together, noise
+            signal = max(0.0, 1.0 - p * float(weights**2 @ variance) / max(float(lost @ lost), 1e-300))
+            hidden = signal * np.outer(lost, lost)
+        middle = moment / n + counted * np.eye(p) + hidden  # proof: sandwich
         covariance, sampling = (inverse @ part @ inverse.T for part in (middle, moment / n))
         square = float(np.trace(moment)) / self.spending.unit.rows if self.rows.each == 1 else tail.square() / n
-        return Solution(estimate, covariance, noise, square / p, True, sampling)
+        return Solution(estimate, covariance, math.sqrt(noise), square / p, True, sampling)
 
     def moment(self, tail: Tail, spread: Spread, total: Array, inverse: Array | None = None) -> Array:
         """Variance of sqrt(n) times the mean of v, scaled up by the tail's curve for what is cut off. proof: persons

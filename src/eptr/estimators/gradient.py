@@ -23,6 +23,7 @@ __all__ = [
     "Gradient",
     "Likelihood",
     "Norms",
+    "Residuals",
     "Slope",
     "Spread",
     "round_public",
@@ -134,6 +135,22 @@ class Slope:
 
     def contributions(self, p: int) -> list[Contribution]:
         return [Interval(0.0, 1.0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Residuals:
+    """r itself, one number, moved between ``low`` <= 0 and ``high`` >= 0. proof: counts"""
+
+    low: float
+    high: float
+
+    def __call__(self, block: Block, n: int) -> Any:
+        grid = sum_grid(n, max(-self.low, self.high))
+        cut = namespace(block.z).clip(block.residual, self.low, self.high)
+        return namespace(block.z).sum(toward_zero(cut, grid))
+
+    def contributions(self, p: int) -> list[Contribution]:
+        return [Interval(self.low, self.high)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,12 @@ from .axes import Levels
 from .effects import effect, grid_of, jumps_of, note, too_few
 from .problem import AdditiveFitted
 
-__all__ = ["draw_term"]
+__all__ = ["CLIPPED", "draw_term"]
 
 Array = NDArray[np.float64]
 CURVE, SAMPLING, PRIVACY, GREY = "#1D2530", "#0072B2", "#D55E00", "#D9D9D9"
 POINTS, PIXELS = 201, 61
+CLIPPED = "Too few rows to undo the clipping of large errors:\nif these are skewed the bands need not hold."
 
 
 def draw_term(fitted: AdditiveFitted, term: int, columns: list[str], axis: Any, level: float) -> None:

@@ -214,7 +214,7 @@ def summarise(names: list[str], fitted: AdditiveFitted, level: float, release: R
                 for level, v, e, s in zip(axis.levels[1:], value, error, alone, strict=True)
             ]
     whole, rest = (math.sqrt(max(float(m[-1, -1]), 0.0)) for m in (fitted.covariance, sampling))
-    plain.append(("(Intercept)", fitted.intercept, whole, rest))
+    plain.append(("(Intercept)", float(fitted.centre[-1]), whole, rest))
     estimates, errors, alone = (np.array([p[j] for p in plain]) for j in (1, 2, 3))
     intervals = np.column_stack([estimates - quantile * errors, estimates + quantile * errors])
     return AdditiveSummary(

@@ -48,7 +48,7 @@ class AdditiveFitted(Fitted):
     intercept: float  # the mean over the rows
     centre: Array  # of the bands: coefficients before they were shrunk, the intercept last
     covariance: Array  # of the centre
-    privacy: Array  # the part of it that is privacy noise
+    privacy: Array  # the part of it that is privacy noise, and what that may hide
     kept: Array  # what shrinkage left of each coefficient, as a share
     beyond: Array  # for each term: mean square of what may be rougher than its functions
     rough: NDArray[np.bool_]  # whether that stands out from the noise: a jump, say

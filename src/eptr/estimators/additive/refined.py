@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from ...privacy.claim import Cost
-from ...privacy.contribution import Ball
-from ...privacy.spending import Spending
+from ...privacy.spending import Portion, Spending
 from ...rows.engine import Rows
 from ...rows.memory import MemoryRows
-from ..descent import Solution
+from ..descent import Solution, schedule
+from ..gradient import Gradient, Residuals
 from ..linear.problem import Problem
-from ..linear.refined import descend
+from ..linear.refined import Squares, descend, effective
 from ..planning import Plan
 from ..strategy import NoisySums
 from .axes import RARE, Levels, axes_of, cells_of, release_axes
@@ -38,6 +38,9 @@ LEAST, MOST = 3, 40  # functions of a column at least, and of all columns at mos
 LENGTH = 1.2  # rows of functions are shortened at this multiple of the root of their number, for the Gram matrix alone
 PACE = 0.6  # length of a step: long rows are shortened, and columns depend, so the Gram matrix may be too small by half
 REACH = 2.0  # y is seen up to this multiple of half its range: a range that is a little too narrow does no harm
+PRICE = 1.5  # of noise in a block: at 1 blocks that are all noise would keep some of it
+MEAN_SHARE = 0.1  # where noise rules, on the mean of what the curve leaves of y
+SKEW = 0.3  # how far clipping moves that mean, in standard deviations of errors; from their median exponential ones have .31
 FEW = 10.0  # a place with fewer than FEW/mu rows within reach of a function is one where nothing can be said
 FAR = 3.0  # standard deviations of its noise from which a move is clear
 KINK = 27.0 / 64.0  # of what is rougher than 3K/4 functions of a kink, rougher than K
@@ -53,6 +56,17 @@ def resolution(terms: tuple[tuple[int, ...], ...], n: int, mu: float) -> list[in
     one = min(COUNT * (math.sqrt(n) * mu) ** POWER, MANY * math.sqrt(n))
     total = min(one * math.sqrt(sum(map(len, terms))), MOST)
     return [max(LEAST * len(term), round(total * w)) for term, w in zip(terms, weights / np.sum(weights), strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Coefficients of all functions, the mean last, and covariances."""
+
+    estimate: Array
+    sampling: Array
+    privacy: Array
+    unsure: Array  # all but sampling
+    excess: float = 0.0  # of the mean, what is shrunk away
 
 
 class Refined(NoisySums):
@@ -84,7 +98,7 @@ class Refined(NoisySums):
         portion = spending.within(AXES_SHARE)
         marginals, rows_seen, outside = release_axes(rows, public.x_range, public.categories, public.y_range, portion)
         axes = axes_of(public.x_range, public.categories, marginals, rows_seen)
-        mu = 2.0 * public.budget.mu / Ball(1.0).sensitivity(public.unit)  # at which a replaced row needs the same noise
+        mu = effective(public.budget.mu, public.unit)
         smooth = public.terms[: len(public.terms) - len(public.categories)]
         counts = [
             *resolution(smooth, public.n, mu),
@@ -95,17 +109,22 @@ class Refined(NoisySums):
         p, bound, centre = expansion.count, (high - low) / 2.0, (high + low) / 2.0
         problem = Problem(public.budget, public.unit, rows.n, p, LENGTH * math.sqrt(p), bound, fit_intercept=True)
         seen, left = Expanded(rows, expansion, centre), spending.within(1.0 - AXES_SHARE)
+        share = 0.0 if schedule(rows.n, p + 1, effective(left.mu, left.unit), 1.0).banded else MEAN_SHARE
         solution, whitening, unknown, _ = descend(
-            seen, problem, left, symmetric=False, reach=REACH, pace=PACE, unseen=0.0
+            seen, problem, left.within(1.0 - share), symmetric=False, reach=REACH, pace=PACE, frugal=True
         )  # proof: gradients
         to_functions = np.diag(problem.scaling) @ whitening.matrix
-        estimate = to_functions @ solution.phi
-        estimate[-1] += centre
-        covariance = to_functions @ solution.covariance @ to_functions.T
+        sampling, whole = (to_functions @ part @ to_functions.T for part in (solution.sampling, solution.covariance))
         privacy = solution.noise**2 * (to_functions @ to_functions.T)
+        told = Told(to_functions @ solution.phi, sampling, privacy, whole - sampling)
+        if share:
+            theta = whitening.matrix @ solution.phi
+            at = Gradient(Squares(REACH * bound), problem.x_bound, problem.constant, whitening.matrix, theta)
+            told = _recentred(told, at, seen, bound, left.within(share), SKEW**2 * solution.residual_square)
+        estimate = told.estimate + centre * np.eye(p + 1)[-1]
         found = AdditiveFitted(
             value=estimate,
-            noise=math.sqrt(float(np.trace(privacy)) / (p + 1)),
+            noise=math.sqrt(float(np.trace(told.privacy)) / (p + 1)),
             n_rows=public.n,
             y_range=public.y_range,
             x_range=np.column_stack(public.x_range),
@@ -115,10 +134,10 @@ class Refined(NoisySums):
             terms=list(public.terms),
             counts=list(map(len, functions)),
             coef=estimate[:-1],
-            intercept=float(estimate[-1]),
+            intercept=float(estimate[-1]) - told.excess,
             centre=estimate,
-            covariance=covariance,
-            privacy=privacy,
+            covariance=told.sampling + told.unsure,
+            privacy=told.unsure,
             kept=np.ones(p),
             beyond=np.zeros(len(functions)),
             rough=np.zeros(len(functions), dtype=bool),
@@ -127,7 +146,25 @@ class Refined(NoisySums):
             outside=outside,
             corrected=solution.banded,
         )
-        return _shrunk(_arrived(found, to_functions, solution, unknown), expansion)
+        return _shrunk(_arrived(found, to_functions, solution, unknown), expansion, told.sampling + told.privacy)
+
+
+def _recentred(told: Told, at: Gradient, rows: Expanded, bound: float, spending: Portion, skew: float) -> Told:
+    """Clipped steps lose the mean of skewed errors. Least squares leaves residuals of mean 0, so theirs says how far.
+
+    ``skew``: variance of what clipping may have moved the mean by. A noisy mean is weighed against that. proof: mean
+    """
+    mean = min(max(float(told.estimate[-1]), -bound), bound)
+    ask = Residuals(-bound - mean, bound - mean)
+    (total,), (each,) = at.sums(rows, ask), ask.contributions(len(told.estimate))
+    off, noise = float(spending.noisy(total, each)) / rows.n, (spending.scale(each, 1.0) / rows.n) ** 2
+    unsure, last = told.unsure.copy(), np.eye(len(told.estimate))[-1]
+    unsure[-1, -1] += skew
+    gain = unsure[-1] / (unsure[-1, -1] + noise)
+    rest, excess = np.eye(len(gain)) - np.outer(gain, last), off * gain[-1]
+    excess *= 1.0 - factors(np.array([off]), np.array([noise]), 0, PRICE)[0]
+    privacy, unsure = (rest @ part @ rest.T + noise * np.outer(gain, gain) for part in (told.privacy, unsure))
+    return Told(told.estimate + off * gain, told.sampling, privacy, unsure, float(excess))
 
 
 def _arrived(
@@ -137,7 +174,7 @@ def _arrived(
 
     A rare one that it moved clearly, and by more than half of what the pass before had asked, has not arrived, and is not seen.
     """
-    seen, covariance = found.seen.copy(), found.covariance.copy()
+    seen, covariance, privacy = found.seen.copy(), found.covariance.copy(), found.privacy.copy()
     cells = cells_of(len(found.x_range), dict(found.categories))
     for k, (j, *_) in enumerate(found.terms):
         if j not in dict(found.categories):
@@ -148,21 +185,25 @@ def _arrived(
             before, last = (to_functions[part] @ move for move in solution.moves[:2])
             noise = solution.moves[2] ** 2 * (to_functions[part] @ to_functions[part].T)
             signal = max(0.0, 1.0 - len(last) / max(float(last @ np.linalg.solve(noise, last)), 1e-300))
-            covariance[part, part] += signal * np.outer(last, last)
+            for each in (covariance, privacy):
+                each[part, part] += signal * np.outer(last, last)
             far = far | ((np.abs(last) > FAR * np.sqrt(np.diag(noise))) & (np.abs(last) > np.abs(before) / 2.0))
         seen[cells[j]][1:] &= ~far | (shares * (1.0 - shares) >= RARE**2)
-    return replace(found, seen=seen, covariance=covariance)
+    return replace(found, seen=seen, covariance=covariance, privacy=privacy)
 
 
-def _shrunk(found: AdditiveFitted, expansion: Expansion) -> AdditiveFitted:
-    """Each term's coefficients in blocks of frequencies, and what its roughest functions say about rougher ones."""
+def _shrunk(found: AdditiveFitted, expansion: Expansion, noise: Array) -> AdditiveFitted:
+    """Each term's coefficients in blocks of frequencies, and what its roughest functions say about rougher ones.
+
+    ``noise``: covariance of what shrinkage can lower; not what clipping may have hidden, which is no noise.
+    """
     kept, beyond, rough = found.kept.copy(), found.beyond.copy(), found.rough.copy()
     for k, term in enumerate(found.terms):
         axis, part = expansion.axes[term[0]], found.part(k)
         if isinstance(axis, Levels):
             continue
         estimate, variance = found.centre[part], found.covariance[part, part]
-        kept[part] = factors(estimate, np.diag(variance), kept=len(term))
+        kept[part] = factors(estimate, np.diag(noise)[part], len(term), PRICE)
         functions, share = expansion.over_rows(k)
         beyond[k] = _beyond(estimate, variance, functions.T @ (functions * share[:, None]))
         if len(term) > 1:

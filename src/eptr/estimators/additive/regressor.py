@@ -52,7 +52,7 @@ class AdditiveRegressor(Regressing):
     intercept_ : the mean over the rows
     marginals_, seen_ : released densities of columns on their ranges, shares of levels; where rows stand out from the noise
     centre_, covariance_, privacy_ : coefficients before they were shrunk (the intercept last), their covariance, and the part
-        of it that is privacy noise; the bands are made of them
+        of it that is privacy noise and what that may hide; the bands are made of them
     beyond_, rough_ : of each term, the mean square of what may be rougher than its functions, and whether that stands out from
         the noise (a jump, say)
     few_ : below how many rows there are too few to say
@@ -149,7 +149,7 @@ class AdditiveRegressor(Regressing):
             from matplotlib import pyplot
         except ModuleNotFoundError:
             raise InputError("plot needs matplotlib; install it with: pip install 'eptr[figures]'.") from None
-        from .drawing import draw_term
+        from .drawing import CLIPPED, draw_term
 
         count = len(self.fitted_.terms)
         across = min(count, 3)
@@ -162,6 +162,8 @@ class AdditiveRegressor(Regressing):
                 draw_term(self.fitted_, place, self._columns(), axis, level)
             else:
                 axis.set_visible(False)
+        if not self.fitted_.corrected:
+            figure.supxlabel(CLIPPED, fontsize="small")
         return figure
 
     def summary(self, level: float = 0.95) -> AdditiveSummary:

@@ -18,7 +18,7 @@ from ...rows.memory import MemoryRows
 from ...rows.namespace import namespace
 from ..columns import Columns, Standardised, standardise
 from ..coordinates import buy, price
-from ..descent import UNSEEN, Descent, Solution, schedule
+from ..descent import Descent, Solution, schedule
 from ..gradient import REACH
 from ..planning import Plan
 from ..quantile import RADIUS_SHARE, private_radius, target_sizes
@@ -127,13 +127,13 @@ def descend(
     reach: float = REACH,
     count: bool = False,
     pace: float = 1.0,
-    unseen: float = UNSEEN,
+    frugal: bool = False,
     variance: Array | None = None,
 ) -> tuple[Solution, Whitening, NDArray[np.bool_], float]:
     """From rows of about unit size to a solution in whitened coordinates; y is seen up to ``reach`` times its bound.
 
     ``pace``: length of a step; below 1 where the Gram matrix may be too small, and a whole step would go too far.
-    ``unseen``: least that an interval counts for what lies beyond the last level. ``variance``: of columns, where it is known.
+    ``frugal``: intervals count what lies beyond a cut as far as it shows, and no more. ``variance``: of columns, if it is known.
     """
     n, p, bound = rows.n, public.numbers, public.y_bound
     mu = effective(spending.mu, spending.unit)
@@ -157,14 +157,14 @@ def descend(
     warm = banded and start * float(np.max(whitening.doubt)) < WARM
     warm = warm and bool(np.all(found.shortened(variance, n) < SHORTENED))
     left, clear = 1.0 - spent - CROSS_SHARE * warm, square > CLEAR * doubt
-    plan = schedule(n, p, mu, left, symmetric=symmetric, warm=warm, clear=clear, look=unseen > 0.0)
+    plan = schedule(n, p, mu, left, symmetric=symmetric, warm=warm, clear=clear, look=not frugal)
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
     given = Squares(reach * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest
     if not banded:
         solution = Rough(*given).solve(scale, limit)
         # Averaged steps leave what their covariance counts, if they come nearer at all.
         return solution, whitening, found.undetermined(variance, math.inf, n), outside
-    descent, phi = Descent(*given, pace, unseen), np.zeros(p)
+    descent, phi = Descent(*given, pace, frugal), np.zeros(p)
     if warm:  # clear data: start from the noisy normal equations instead of from zero
         phi = whitening.matrix.T @ spending.noisy(sums.cross, products, CROSS_SHARE) / n  # proof: cross
     phi = descent.steps(phi, scale, limit)
@@ -229,7 +229,7 @@ def _report(
     if public.fit_intercept:
         beta[-1] += centre
     covariance = to_user @ solution.covariance @ to_user.T
-    sampling = None if solution.sampling is None else np.sqrt(np.diag(to_user @ solution.sampling @ to_user.T))
+    sampling = np.sqrt(np.diag(to_user @ solution.sampling @ to_user.T))
     if columns is not None and public.fit_intercept:  # where x is 0 the line is known as well as its slopes
         rare = columns.variance < 0.99  # the rows of a rare level move the intercept by little
         far = np.isnan(columns.variance) | (~rare & (abs(columns.centre) > 0.05 * columns.scale))

@@ -25,6 +25,7 @@ ROOM = 0.007  # bands are worth their price if fewer rows than this share lie be
 SUMS_SHARE = 0.03  # on the sums of each class, to start from
 STEPS, BEND = (0.05,) * 4, 0.2  # as many if the curvature is mostly noise; how much of one goes to its curvature
 NOISE = 2.5  # times the noise of a step on log odds if it had the whole budget: its share, if that is more
+BLURRED, OVERSHOT = 0.5, 1.3  # noise of a curvature from which steps may go too far; by how much they clearly do
 CLOSE = 1.9  # log odds that moved by less than this over n^(1/8) need but one step more. proof: passes
 # Where noise rules: steps to discriminant analysis and their share, steps from there, and how these grow.
 ARRIVING, ARRIVING_SHARE, LATER, GROWTH = 3, 0.25, 8, 1.3
@@ -43,7 +44,10 @@ class Newton(Descent):
     """phi holds one vector for each row of the mixture, in coordinates in which the model without slopes has curvature 1."""
 
     likelihood: Classes
-    cautious = True  # a step moves by what is more than noise
+    blurred = False  # whether the curvature is mostly noise
+    before: tuple[Array, Array, float] | None = (
+        None  # where a step began, its gradient, and what noise has in common with its move
+    )
     least, wide = 2.0, 1.4  # steps are cut at so many lengths of a row of the rarest class
 
     def __init__(self, likelihood: Classes, *arguments: object) -> None:
@@ -103,11 +107,25 @@ class Newton(Descent):
         ball, most = Ball(self.clip), share * (1.0 - BEND)
         released = self.spending.noisy(total[0], ball, most) / self.n
         curvature = self.halfway(self.curvature(bend, bent, share * BEND, phi), released)
-        move = np.linalg.solve(curvature, released)
-        if self.cautious:  # as James and Stein have it
-            noise = (self.spending.scale(ball, most) / self.n) ** 2 * float(np.trace(np.linalg.inv(curvature)))
-            move = move * max(0.0, 1.0 - noise / max(float(move @ released), 1e-300))
-        return self.inside(phi + move), others
+        curvature = self.stiffer(curvature, phi, released)
+        noise = (self.spending.scale(ball, most) / self.n) ** 2
+        self.before = phi, released, noise * float(np.trace(np.linalg.inv(curvature)))
+        return self.inside(phi + self.moved(phi, curvature, released, noise)), others
+
+    def moved(self, phi: Array, curvature: Array, gradient: Array, noise: float) -> Array:
+        """Newton's step by what is more than noise, as James and Stein have it. ``noise``: variance of the gradient."""
+        move = np.linalg.solve(curvature, gradient)
+        size = noise * float(np.trace(np.linalg.inv(curvature)))
+        return np.asarray(move * max(0.0, 1.0 - size / max(float(move @ gradient), 1e-300)))
+
+    def stiffer(self, curvature: Array, phi: Array, gradient: Array) -> Array:
+        """No step goes too far along the one before again: there the change of the gradient is the curvature. proof: secant"""
+        if self.before is None or not self.blurred:
+            return curvature
+        move, (_, there, common) = phi - self.before[0], self.before
+        bent = curvature @ move
+        here, seen = float(move @ bent), float(move @ (there - gradient)) - common
+        return curvature + (seen / here - 1.0) * np.outer(bent, bent) / here if seen > OVERSHOT * here else curvature
 
     def halfway(self, curvature: Array, gradient: Array) -> Array:
         """The mean curvature on the way from here: where it ends, the shares of the classes are those counted. proof: passes"""
@@ -126,6 +144,7 @@ class Newton(Descent):
         noise = self.spending.scale(Ball(self.clip), 1.0) / self.n
         loud = noise * math.sqrt(self.p / self.columns) * float(np.linalg.norm(self.likelihood.mix))
         blur = self.spending.scale(bend.contributions(self.p)[0], BEND * shares[0]) * math.sqrt(2.0 * self.p) / self.n
+        self.blurred = blur > BLURRED
         least, left = 1 + round((len(shares) - 1) * min(1.0, blur)), math.fsum(shares)
         each = min(max(shares[0], NOISE * loud), left / least)
         near = max(CLOSE * self.n**-0.125, 3.0 * loud / math.sqrt(each))
@@ -146,6 +165,7 @@ class Newton(Descent):
         spread = self.spread(tail, bands.levels)
         (found, noise), outer, total = self.bands(phi, bands, plan.passes[1] + left, spread, bend)
         curvature = self.halfway(self.curvature(bend, total, plan.curvature, phi), np.sum(found, axis=0))
+        curvature = self.stiffer(curvature, phi, np.sum(found, axis=0))
         inverse = np.asarray(np.linalg.inv(curvature), dtype=np.float64)
         # Where classes are apart every step of Newton's goes on by about as much as the one before.
         move, way = np.sum(found, axis=0), phi - self.start

@@ -31,6 +31,7 @@ from ..quantile import RADIUS_SHARE
 from ..ranges import buy_ranges
 from ..shrinking import james_stein
 from ..strategy import NoisySums
+from .corner import Corner
 from .likelihood import likelihood
 from .look import look
 from .newton import Newton, course
@@ -125,26 +126,23 @@ class Refined(NoisySums):
             )
             public = replace(public, x_bound=ROW_LENGTH * math.sqrt(public.n_features))
             coded = Standardised(coded, columns, 0.0)
-        variance = None if columns is None else columns.variance
-        found = climb(coded, public, left, count=columns is None, variance=variance)
+        found = climb(coded, public, left, columns)
         return _report(found, columns, public, stated)
 
 
-def climb(
-    rows: Rows, public: LogisticProblem, spending: Portion, *, count: bool, variance: Array | None = None
-) -> Found:
+def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Columns | None) -> Found:
     """From rows of about unit size to a solution in whitened coordinates.
 
-    ``count``: also the rows beyond the bound. ``variance``: of columns, where it is known.
+    ``columns``: what is known of them; rows beyond the bound are counted where that is nothing.
     """
-    n, p, classes = rows.n, public.numbers, public.n_classes
+    n, p, classes, count = rows.n, public.numbers, public.n_classes, columns is None
     mu = effective(spending.mu, spending.unit)
     counted = COUNT_SHARE if public.fit_intercept else 0.0
     paid = price(public, spending, n, HOPELESS, TRACE_SHARE[0])
     plan = course(n, p * (classes - 1), mu, 1.0 - paid.share - counted - OUTSIDE_SHARE * count)
 
     seen = look(rows, public.x_bound, public.constant, classes)
-    found = buy(seen.gram, public, spending, paid, n)
+    found = buy(seen.gram, public, spending, paid, n, public.constant)
     whitening = found.whitening
     outside = 0.0
     if count:
@@ -160,14 +158,16 @@ def climb(
     model = likelihood(shares)
     largest = math.sqrt(n / whitening.smallest) * public.radius * math.sqrt(2.0) * float(np.linalg.norm(model.mix, 2))
     way = Newton if plan.banded else Rough
-    newton = way(model, rows, public.x_bound, public.constant, whitening, spending, plan, largest)
+    newton: Newton = way(model, rows, public.x_bound, public.constant, whitening, spending, plan, largest)
+    if isinstance(newton, Rough) and columns is not None and public.fit_intercept:
+        newton.corner = Corner.of(columns).if_cheap()
     start = newton.start
     if plan.banded and not few.any():
         start = newton.begun(spending.noisy(seen.sums, Ball(public.radius), plan.passes[0]))  # proof: sums
     solution = newton.solve(start)
     solution = replace(solution, phi=newton.inside(solution.phi))
     mix = model.mix[:, 0] if classes == 2 else model.mix[:, 1:] - model.mix[:, :1]
-    hidden = found.undetermined(variance, plan.moves, n)
+    hidden = found.undetermined(None if columns is None else columns.variance, plan.moves, n)
     unknown = hidden[None, :] | (few[1:] | few[0])[:, None] | newton.touched
     return Found(solution, newton.start, whitening.matrix, mix.reshape(classes - 1, -1).T, unknown, shares, outside)
 

@@ -13,6 +13,7 @@ from ...privacy.spending import Portion
 from ..descent import Solution
 from ..gradient import ROW_BITS, Bands, Curvature, Gradient, Spread, round_public
 from ..shrinking import posterior_mean
+from .corner import Corner
 from .likelihood import Linear
 from .newton import ARRIVING, LEVERAGE, Newton
 
@@ -24,8 +25,12 @@ Path = list[float]  # the noise of each step
 # By trial on simulated data alone; benchmarks/logistic.py measures what they give. Shares are of mu^2.
 CLIP, RATE = (0.7, 2.0), 0.2  # cut between these multiples of sqrt(p), at this over the root of the rows beyond bands
 LOUD = 0.03  # noise of all steps together beyond which they add nothing to discriminant analysis
-LINES = 5.0  # p over this: noise of steps in all directions, in units of the noise of Newton's along the lines found
-WITHIN, WIDE = (0.35, 0.65), (2.0, 1.0)  # of that, on each of these; where they are cut, and where all is loud
+LINES = (
+    2.5  # p over so many for each line: noise of steps in all directions, in units of Newton's along the lines found
+)
+WITHIN = (0.35, 0.65), (1.0,)  # of that, on each of these; on one that begins at the sums of each class
+WIDE = 2.0, 1.0, 1.4  # where they are cut, where all is loud, and from there
+START_DOUBT = 0.6, 0.15  # of its length: what a start may be off; and that one
 FADING = 0.5  # curvature by which a step is taken to undo the noise of earlier ones
 STEEPEST = 2.0  # steps are no shorter than one over this
 
@@ -33,24 +38,30 @@ STEEPEST = 2.0  # steps are no shorter than one over this
 class Rough(Newton):
     """Too few rows for bands."""
 
-    cautious = False
     least, wide = 1.0, WIDE[0]
+    within: tuple[float, ...] = WITHIN[0]
+    unsure = START_DOUBT[0]
+    corner: Corner | None = None  # of columns with ranges
 
     def solve(self, phi: Array) -> Solution:
         """A direction, from discriminant analysis and steps that are cut short; Newton's along it say how far to go."""
-        total, within = math.fsum(self.plan.steps), 1.0 / (1.0 + self.p / LINES)
-        shares = [(1.0 - within) * share for share in self.plan.steps]
-        loud = CLIP[0] * self.p * self.spending.scale(Ball(1.0), math.fsum(shares)) / self.n > LOUD
-        if loud:
+        total = math.fsum(self.plan.steps)
+        loud = CLIP[0] * self.p * self.spending.scale(Ball(1.0), total) / self.n > LOUD
+        cornered = loud and self.corner is not None
+        within = 1.0 / (1.0 + self.p / (LINES * (2.0 + cornered)))
+        shares, lines = [(1.0 - within) * share for share in self.plan.steps], None
+        if cornered:
+            phi, path, lines = self.from_corner(phi, math.fsum(shares))
+        elif loud:
             phi, path = self.discriminate(phi, math.fsum(shares))
         else:
             phi, _ = self.discriminate(phi, math.fsum(shares[:ARRIVING]))
             phi, path = self.go_on(phi, shares[ARRIVING:])
-        lines = self.spanned(self.matrix(phi))
-        last = self.along(lines, self.spending.within(total * within), WIDE[loud])
-        found = last.settle((self.matrix(phi) @ lines).ravel())
+        basis = self.spanned(self.matrix(phi) if lines is None else lines)
+        last = self.along(basis, self.spending.within(total * within), loud, cornered)
+        found = last.settle((self.matrix(phi) @ basis).ravel())
         self.touched |= last.touched
-        return replace(self.doubt(phi, path), phi=(last.matrix(found) @ lines.T).ravel())
+        return replace(self.doubt(phi, path), phi=(last.matrix(found) @ basis.T).ravel())
 
     def discriminate(self, phi: Array, share: float) -> tuple[Array, Path]:
         """From the model without slopes by least squares, which has the same curvature everywhere. proof: linear
@@ -69,6 +80,18 @@ class Rough(Newton):
         found = self.slopes(found)
         steep = self.steeper(self.matrix(found))
         return self.inside(steep * (phi + found)), [steep * noise / math.sqrt(ARRIVING) / self.length]
+
+    def from_corner(self, phi: Array, share: float) -> tuple[Array, Path, Array]:
+        """The same from the sums of each class; also slopes that rise and slopes that fall, apart from one another."""
+        assert self.corner is not None
+        assert self.constant is not None
+        found = self.corner.direction(self.rows, self.likelihood, self.spending, share)
+        lines = np.concatenate([np.column_stack([part, -part @ found.middle / self.constant]) for part in found.slopes])
+        lines = np.linalg.solve(self.whitening.matrix, lines.T).T
+        inner = np.sum(lines.reshape(2, self.columns, -1), axis=0)
+        steep = self.steeper(inner)
+        noise = math.sqrt(found.variance) / float(np.mean(np.diag(self.whitening.matrix)))
+        return self.inside(steep * (phi + inner.ravel())), [steep * noise / self.length], lines
 
     def go_on(self, phi: Array, shares: list[float]) -> tuple[Array, Path]:
         """Clipped steps for log odds; what they add to where they began is shrunk as far as it is noise. proof: step"""
@@ -98,13 +121,13 @@ class Rough(Newton):
         few = self.plan.outside / self.n
         return min(max(RATE / math.sqrt(few), CLIP[0]), CLIP[1]) * math.sqrt(self.p)
 
-    def along(self, basis: Array, spending: Portion, wide: float) -> Rough:
+    def along(self, basis: Array, spending: Portion, loud: bool, cornered: bool) -> Rough:
         """The same model in few directions; rows are seen through them, so their gradients are shorter. proof: within"""
         bits = ROW_BITS - math.ceil(math.log2(len(basis) + 1))
         seen = replace(self.whitening, matrix=round_public(self.whitening.matrix @ basis, bits))
         plan = replace(self.plan, leverage=LEVERAGE * basis.shape[1] * self.columns)
         few = Rough(self.likelihood, self.rows, self.x_bound, self.constant, seen, spending, plan, self.largest)
-        few.wide = wide
+        few.wide, few.within, few.unsure = WIDE[loud + cornered], WITHIN[cornered], START_DOUBT[cornered]
         return few
 
     @property
@@ -115,10 +138,15 @@ class Rough(Newton):
     def settle(self, phi: Array) -> Array:
         """Newton's steps, averaged by what was spent on each. proof: within"""
         ends = []
-        for share in WITHIN:
+        for share in self.within:
             phi, _ = self.step(phi, share)
             ends.append(phi)
-        return np.asarray(np.average(ends, axis=0, weights=WITHIN))
+        return np.asarray(np.average(ends, axis=0, weights=self.within))
+
+    def moved(self, phi: Array, curvature: Array, gradient: Array, noise: float) -> Array:
+        """Newton's step, if where it begins is known up to a share of its length: the mean given both. proof: within"""
+        doubt = noise * self.p / max(self.unsure**2 * float(phi @ phi), 1e-300)
+        return np.asarray(np.linalg.solve(curvature @ curvature + doubt * np.eye(self.p), curvature @ gradient))
 
     def doubt(self, phi: Array, path: Path) -> Solution:
         """What clipped steps leave behind of the noise of each of them, and of the sample. proof: curvature"""
