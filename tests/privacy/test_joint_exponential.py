@@ -259,7 +259,7 @@ def encloses(table, weights):
 
 
 def test_powers_of_windows_far_from_the_first_row_are_in_their_table():
-    table = Chain(Points(range(1, 12_001), 12_002), rows_wanted(THIRDS, 12_000), Fraction(6), 8).before(2, 12_001)
+    table = Chain(Points(range(1, 12_002), 12_003), rows_wanted(THIRDS, 12_001), Fraction(6), 8).before(2, 12_002)
     assert all(0 <= low <= high for low, high in table)
 
 
