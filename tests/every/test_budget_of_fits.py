@@ -32,8 +32,8 @@ def rival(entrant, **more):
 
 # Name, model, and what its noisy sums are of, in order, by the initials of their contributions (n is 120). Of least squares:
 # a Gram matrix or its trace; steps with the number of rows they clip, the last one's slope and spread, and a look beyond
-# the clip; or sizes of gradients where
-# that of y is not clear, steps, sizes again, two passes in bands, their spread, and the number of rows beyond if it can tell.
+# the clip; or sizes of gradients where that of y is not clear, steps, sizes again, two passes in bands, their spread, and the
+# number of rows beyond if it can tell.
 # Of smooth functions, where noise rules: the mean of what is left, too.
 FEW, BANDED, ONCE = "(IB){8}I", "C?B{4,7}CB{4,}OI?", "BCB{2,}WOI"
 REFINED = {
