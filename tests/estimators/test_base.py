@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 from sklearn.base import clone
 
 import eptr
+from eptr.estimators import base
 from eptr.estimators.base import public_warnings
 from eptr.rivals import NoisyStatistics
 
@@ -107,6 +109,7 @@ def test_nothing_of_an_earlier_fit_stays_on_an_object_that_could_not_begin_anoth
     ("n", "p", "delta", "words"),
     [
         (1000, 2, 1e-6, []),
+        (1000, 2, 0.00099, []),
         (1000, 2, 0.01, ["delta = 0.01 is above 1/n"]),
         (100, 101, 1e-6, ["more columns"]),
         (49, 2, 1e-6, ["49 rows"]),
@@ -128,3 +131,12 @@ def test_settings_that_protect_nobody_get_a_warning(model):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         clone(model).set_params(delta=1e-6).fit(X, y)
+
+
+def test_scores_of_model_selection_are_said_to_be_raw_once_in_a_process(monkeypatch):
+    monkeypatch.setattr(base, "_SCORES_WARNED", [])
+    there: dict[str, Any] = {"__name__": "sklearn.model_selection._search"}
+    exec("def score(fit): return fit()\ndef search(fit): return score(fit)", there)  # two frames of theirs
+    with pytest.warns(eptr.NotPrivateWarning, match=r"eptr\.stats\.score") as said:
+        there["search"](lambda: [regression(random_state=0).fit(X, T) for _ in range(2)])
+    assert len([w for w in said if "cross_val_score" in str(w.message)]) == 1

@@ -14,6 +14,7 @@ from eptr.estimators.ranges import column_ranges
 from eptr.privacy.claim import Cost
 from eptr.privacy.spending import Spending
 from eptr.privacy.unit import Unit
+from eptr.rows.exact import sum_grid
 from eptr.rows.memory import MemoryRows
 
 
@@ -73,6 +74,21 @@ def test_means_and_scales_are_those_of_the_columns():
     assert found.outside == pytest.approx(np.mean((X[:, 0] < 0) | (X[:, 0] > 10)), abs=0.002)
     without, _ = spent(MemoryRows(X, np.zeros(50_000)), centred=False)
     np.testing.assert_array_equal(without.centre, 0.0)
+
+
+def test_rows_whose_y_alone_is_beyond_are_counted_with_and_without_an_intercept():
+    y = np.where(np.arange(2000) % 4, 0.0, np.where(np.arange(2000) % 8, 3.0, -3.0))
+    for centred in (True, False):
+        found, _ = spent(MemoryRows(np.ones((2000, 2)), y), mu=50.0, centred=centred)
+        assert found.outside == pytest.approx(0.25, abs=0.01)
+
+
+def test_sums_of_columns_are_exact(monkeypatch):
+    seen = []
+    monkeypatch.setattr(Spending, "draw", lambda self, values, *rest: seen.append(values) or values)
+    spent(MemoryRows(np.random.default_rng(0).uniform(size=(50, 2)), np.linspace(-2.0, 2.0, 50)))
+    units = seen[0] / sum_grid(50, BEND)
+    np.testing.assert_array_equal(units, np.rint(units))
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out"])

@@ -19,7 +19,9 @@ from eptr.estimators.gradient import (
 )
 from eptr.estimators.linear.refined import Squares
 from eptr.estimators.logistic.likelihood import Several, Two
+from eptr.privacy.contribution import Outer, Together
 from eptr.privacy.unit import Unit
+from eptr.rows.exact import product_grid
 from eptr.rows.memory import MemoryRows
 
 from .gaps import gradient_gap
@@ -136,6 +138,28 @@ def test_the_other_sums_are_those_of_the_book():
     np.testing.assert_allclose(curvature, cut.T @ cut, **near)
     np.testing.assert_allclose(inside, cut[norm <= 3.0].T @ cut[norm <= 3.0], **near)
     np.testing.assert_allclose(spread, v.T @ v, **near)
+
+
+@pytest.mark.parametrize("each", [1, 3])
+def test_gradients_of_one_person_are_added_before_they_are_multiplied(each):
+    z, r = plain(X[:30], Y[:30])
+    v = z * (r * np.minimum(1.0, 1.5 / (np.linalg.norm(z, axis=1) * np.abs(r))))[:, None]
+    persons, ask = v.reshape(-1, each, 4).sum(axis=1), Spread(1.5, each)
+    found = ask(gradient().block(X[:30], Y[:30], None), 30)
+    np.testing.assert_allclose(found, persons.T @ persons, rtol=1e-4, atol=1e-4)
+    assert ask.contributions(4) == [Outer(1.5, 4) if each == 1 else Together(4.5, 4)]
+
+
+@pytest.mark.parametrize(("ask", "radius"), [(Curvature(0.01), 0.1), (Curvature(100.0), 10.0), (Spread(0.3, 3), 0.9)])
+def test_products_are_whole_multiples_of_the_grid_that_makes_their_sums_exact(ask, radius):
+    found = ask(gradient().block(X[:30], Y[:30], None), 30) / product_grid(30, radius) ** 2
+    np.testing.assert_array_equal(found, np.rint(found))
+    assert np.max(np.abs(found)) > 2.0**40
+
+
+def test_what_is_released_is_rounded_to_the_bits_of_its_largest_number():
+    assert round_public(np.array([-8.0, 0.3, 5.6]), 4).tolist() == [-8.0, 0.0, 6.0]
+    assert round_public(np.zeros(2), 4).tolist() == [0.0, 0.0]
 
 
 def test_what_goes_to_the_rows_does_not_hold_them():

@@ -196,7 +196,7 @@ def test_a_narrow_window_misses_no_more_than_it_says():
 def partial(line, wanted, rate, step, unit):
     """Weight of every sequence of the first ``step`` ranks, a region's length in units of 2^unit."""
     gaps = np.diff(np.array([0, *rows_on(line), line.length], dtype=object))
-    for ranks in combinations_with_replacement(range(line.count + 1), step):
+    for ranks in combinations_with_replacement(line.regions(0, line.count)[0].tolist(), step):
         shared = math.prod(math.factorial(c) for c in Counter(ranks).values())
         far = sum(abs(b - a - w) for a, b, w in zip([0, *ranks[:-1]], ranks, wanted, strict=False))
         yield (
@@ -216,12 +216,23 @@ def test_tables_enclose_what_windows_cut(levels, rate, bits, reach, total, monke
     """Of every choice, in the order in which it is drawn: what sums to an end lies between the sums of both bounds."""
     monkeypatch.setattr(joint_exponential, "_REACH", joint_exponential._REACH / Fraction(reach))
     line = Points(np.random.default_rng(bits).integers(1, 1000, 20).tolist(), 1000)
-    wanted = rows_wanted(levels, total)
-    chain = Chain(line, wanted, rate, bits)
-    for step in range(1, len(levels) + 1):
+    tables_enclose(Chain(line, rows_wanted(levels, total), rate, bits))
+
+
+def test_runs_that_are_not_followed_weigh_more_where_sums_are_shifted():
+    """Two in the first region weigh less than a unit and are lost; then all else falls to a sixteenth, but not a third there."""
+    line, rate = Points([*range(1023, 8 * 1023, 1023), *[8 * 1023] * 151], 8 * 1023 + 127), Fraction(1, 20)
+    chain = Chain(line, [Fraction(w) for w in (4, 154, 0, 0)], rate, 12)
+    assert [side.lost for side in chain.sides] == [[0, 0, 0], [0, 1, 16]]
+    tables_enclose(chain)
+
+
+def tables_enclose(chain):
+    line, wanted, rate, bits = chain.frame.line, chain.frame.wanted, chain.frame.rate, chain.frame.bits
+    for step in range(1, len(wanted)):
         parts = list(partial(line, wanted, rate, step, chain.frame.unit))
         scale = mpmath.ldexp(1, bits + sum(chain.sides[0].shifts[:step]))
-        for later in (line.count + 1, line.count // 2, 3):
+        for later in (line.count + 1, line.count // 2, 3, 1):
             weights = Counter()
             for ranks, weight in parts:
                 off = abs(min(later, line.count) - ranks[-1] - wanted[step])
@@ -245,6 +256,11 @@ def encloses(table, weights):
         assert low <= share * (1 + mpmath.mpf(2) ** -40)
         assert share <= high * (1 + mpmath.mpf(2) ** -40)
     assert mpmath.fsum(weights) <= high * (1 + mpmath.mpf(2) ** -40)
+
+
+def test_powers_of_windows_far_from_the_first_row_are_in_their_table():
+    table = Chain(Points(range(1, 12_002), 12_003), rows_wanted(THIRDS, 12_001), Fraction(6), 8).before(2, 12_002)
+    assert all(0 <= low <= high for low, high in table)
 
 
 def test_more_bits_continue_the_order():

@@ -19,6 +19,7 @@ from eptr.privacy import mechanism
 from eptr.privacy.adaptive import adaptive_release
 from eptr.privacy.ladder import DEFAULT_SLACK
 from eptr.privacy.mechanism import _plan, release_at_rung, rung, simulate
+from eptr.privacy.profile import LaplaceTest
 
 MARKER = 1234.56789012345
 SAFETY = 76543.2109876
@@ -63,6 +64,10 @@ def test_release_fields():
     silent = eptr.release(proposal(0.0), 1.0, 1e-6)
     assert silent.value is None
     assert silent.noise_scale == r.noise_scale
+
+
+def test_nobody_changes_an_estimate_after_it_was_proposed():
+    assert not proposal().estimate.flags.writeable
 
 
 def test_scalars_stay_scalars():
@@ -147,6 +152,30 @@ def test_a_safety_out_of_range_is_not_safe_and_keeps_the_estimate_a_neighbour_ma
     assert not any(eptr.release(p, 1.0, 1e-6).replied for _ in range(20))
 
 
+def test_an_estimate_that_turns_out_not_to_exist_counts_as_zero():
+    r = release_at_rung(lambda: np.array([np.nan, np.inf, 7.0]), 10**6, 1.0, 1.0, 1e-6, random_state=0)
+    assert np.all(np.abs(r.value - [0.0, 0.0, 7.0]) < 6.0 * r.noise_scale)
+
+
+@pytest.mark.parametrize("rung", [-1, 0, 1, 30])
+def test_a_release_at_a_rung_flips_the_coin_of_that_rung(rung):
+    noise, steps = Replay(0), _plan("tight", 1.0, 1e-6, DEFAULT_SLACK, None).test
+    release_at_rung(lambda: np.zeros(1), rung, 1.0, 1.0, 1e-6, random_state=noise)
+    assert noise.calls[0].values == steps.numerator(rung) / 2**steps.bits < steps.numerator(rung + 1) / 2**steps.bits
+
+
+def test_published_probabilities_are_rounded_by_less_than_delta_admits():
+    """2^-64 of delta is kept back for it, also where 1/delta is just above a power of two."""
+    for delta in (1e-6, 2.0**-20 / 1.01):
+        assert 2.0 ** -_plan("paper", 1.0, delta, DEFAULT_SLACK, None).chance(5.0)[1] <= delta * 2.0**-64
+
+
+def test_a_published_test_is_refused_however_close_to_the_truth_its_theorem_comes():
+    """Where epsilon is far below delta the exact delta is what the theorem says, here 1.5 % too much."""
+    mu = eptr.gaussian_mu(0.5e-4, 1.015e-2)
+    assert mechanism.excessive_delta(LaplaceTest(1e-4, 1e-2), mu) == pytest.approx(1.0126e-2, rel=1e-3)
+
+
 def test_an_infinite_safety_is_certain():
     assert all(eptr.release(proposal(np.inf), 1.0, 1e-6).replied for _ in range(20))
 
@@ -197,6 +226,7 @@ def test_bad_proposals_are_typed_errors(arguments, name):
         (dict(epsilon=1.0, delta=1e-6, strategy="best"), "strategy"),
         (dict(epsilon=1.0, delta=1e-6, slack=1.0), "slack"),
         (dict(epsilon=1.0, delta=1e-6, p0=0.5), "p0"),
+        (dict(epsilon=1.0, delta=1e-6, p0="1e-7"), "p0"),
     ],
 )
 def test_bad_requests_are_typed_errors(arguments, name):
@@ -265,9 +295,10 @@ def test_adaptive_bound_is_below_the_truth_as_often_as_promised():
 
 
 def test_simulate_agrees_with_release():
-    replied, values = simulate(proposal(20.0), 1.0, 1e-2, size=50_000, random_state=1)
+    replied, values = simulate(proposal(5.0), 1.0, 1e-2, size=50_000, random_state=1)
     plan = mechanism._plan("tight", 1.0, 1e-2, DEFAULT_SLACK, None)
-    numerator, bits = plan.chance(20.0)
+    numerator, bits = plan.chance(5.0)
+    assert 0.1 < numerator / 2**bits < 0.9
     assert replied.mean() == pytest.approx(numerator / 2**bits, abs=0.01)
     assert values.shape == (50_000, 2)
     assert np.isnan(values[~replied]).all()

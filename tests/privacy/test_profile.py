@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import eptr
-from eptr.privacy.profile import LaplaceTest, LogisticTest, hockey_stick
+from eptr.privacy.profile import LaplaceTest, LogisticTest, hockey_stick, profile_within
 
 from . import independent
 
@@ -76,3 +76,45 @@ def test_bad_tests_are_refused(bad):
 def test_a_decreasing_function_is_refused():
     with pytest.raises(eptr.InputError, match="non-decreasing"):
         eptr.privacy_profile(lambda gamma: math.exp(-gamma) if gamma < 50 else 1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(("p", "q"), [(0.5, Fraction(1, 2)), (Fraction(1, 2), 0.5), (0.5, 0.5)])
+def test_a_float_on_either_side_has_its_rounding_added(p, q):
+    assert hockey_stick(p, q, 1e-3, 1.0) == pytest.approx((1.0 + math.e) * 2.0**-52, rel=1e-3)
+    less = hockey_stick(Fraction(p), Fraction(q), 0.1, 0.0)
+    assert hockey_stick(p, q, 0.1, 0.0) - less == pytest.approx(2.0 * 2.0**-52, rel=1e-2)
+
+
+def test_a_bound_within_a_limit_is_the_profile_beyond_it():
+    test, mu = LogisticTest(2.0, 1e-3), 0.9
+    exact = eptr.privacy_profile(test, mu, 2.0)
+    assert profile_within(test, mu, 2.0, 0.5 * exact) == pytest.approx(exact, rel=1e-4)
+    assert exact <= profile_within(test, mu, 2.0, 2.0 * exact) * (1.0 + 1e-4) <= 2.001 * exact
+
+
+def test_two_unsafe_datasets_cost_as_much_where_the_test_is_a_function():
+    assert eptr.privacy_profile(lambda gamma: min(1.0, 0.2 + 1e-3 * gamma), 0.01, 1.0) == pytest.approx(0.2)
+
+
+def test_a_pair_that_sees_two_steps_of_a_function_is_found():
+    """Steps 0.999 apart: one in a thousand pairs sees both, and costs 1.5 % more than those that see one."""
+    levels = (0.2, 0.6, 0.606)
+    worst = hockey_stick(levels[0], levels[2], 1e-3, 0.0)
+    found = eptr.privacy_profile(lambda gamma: levels[(gamma > math.pi) + (gamma > math.pi + 0.999)], 1e-3, 0.0)
+    assert worst <= found <= worst * (1.0 + 2e-4)
+
+
+def test_small_deltas_are_computed_beyond_the_digits_of_a_float():
+    assert profile_within(LaplaceTest(8.0, 1e-20), eptr.gaussian_mu(4.0, 1e-20), 8.0, 1e-20) <= 1e-20
+
+
+@pytest.mark.parametrize("value", [1.5, -0.1, math.nan])
+def test_a_function_without_probabilities_is_refused(value):
+    with pytest.raises(eptr.InputError, match="probabilities between 0 and 1"):
+        eptr.privacy_profile(lambda gamma: value, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(("mu", "epsilon", "name"), [(0.0, 1.0, "mu"), ("1", 1.0, "mu"), (1.0, -1.0, "epsilon")])
+def test_bad_settings_of_a_profile_are_refused(mu, epsilon, name):
+    with pytest.raises(eptr.InputError, match=name):
+        eptr.privacy_profile([0.1, 0.2], mu, epsilon)

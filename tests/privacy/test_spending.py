@@ -584,6 +584,16 @@ def test_the_relation_reaches_the_release_the_cost_and_the_charge_and_rows_reach
     assert (release.epsilon, release.delta, release.strategy) == (1.0, 1e-3, "refined")
 
 
+@EVERY_WAY
+def test_every_draw_of_a_budget_is_on_record(cost, ask):
+    fit = Fit(cost)
+    ask(fit.spending)
+    drawn = fit.spending.close(ZERO, 1.0, "refined").record.draws
+    free = ask in (WAYS["its own theorem"][1], WAYS["idle"][1])  # a theorem tells itself; idle numbers cost nothing
+    assert len(drawn) == (0 if free else 1)
+    assert all(draw.sensitivity > 0.0 and draw.scale > 0.0 for draw in drawn)
+
+
 def test_a_release_without_a_reply_holds_no_value():
     found = Fit().spending.close(None, 1.0, "tight")
     assert found.value is None

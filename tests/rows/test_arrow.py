@@ -11,8 +11,9 @@ import pytest
 
 import eptr
 from eptr.rows.arrow import open_arrow
+from eptr.rows.labels import Labels, sorted_labels
 from eptr.rows.sources import open_path
-from eptr.rows.table import Columns, TableRows
+from eptr.rows.table import Columns, TableRows, _different, number_column, plain_column
 
 from .clusters import seeded
 
@@ -138,6 +139,21 @@ def test_columns_of_every_numeric_type_are_numbers():
             other = found.__class__(x_bound=9.0, y_bound=4.0, random_state=0)
             other.fit(np.column_stack([rows["a"].to_numpy(), values]), rows["t"].to_numpy())
         np.testing.assert_array_equal(found.coef_, other.coef_, err_msg=name)
+
+
+def test_one_column_of_a_batch():
+    cells = {"bool": [True, None], "binary": [b"1", b"x"], "large": pa.array([2**53 + 1, None])}
+    batch = pa.record_batch(cells)
+    np.testing.assert_array_equal(number_column(batch, "bool"), [1.0, np.nan])
+    np.testing.assert_array_equal(number_column(batch, "binary"), [1.0, np.nan])
+    assert Labels(sorted_labels([0, 2**53 + 1])).codes(plain_column(batch, "large")).tolist() == [1, -1]
+    with pytest.raises(eptr.InputError, match="lacks a column"):
+        number_column(batch, "small")
+
+
+def test_labels_are_collected_from_every_batch():
+    batches = [pa.record_batch({"t": [k]}) for k in range(4)]
+    assert _different("t", batches) == ({0, 1, 2, 3}, "")
 
 
 def test_labels_of_every_kind():

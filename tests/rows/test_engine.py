@@ -9,6 +9,7 @@ import pytest
 import eptr
 from eptr.estimators.bayes.bounds import class_sums
 from eptr.rows import namespace as namespaces
+from eptr.rows.engine import Pass
 from eptr.rows.memory import MemoryRows
 
 RNG = np.random.default_rng(0)
@@ -78,6 +79,15 @@ def test_every_pass_sees_values_that_can_be_squared(drop, far):
     for _ in range(3):
         rows.sum(lambda x, y, keep: (seen.append(x.copy()), ())[1])
     assert all(np.array_equal(x, [[1.0, 2.0], [np.sign(far) * 1e150, 3.0]]) for x in [*seen, rows.part(slice(0, 2))[0]])
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64, bool])
+def test_every_pass_computes_in_doubles_and_leaves_codes_whole(kind):
+    for codes in (False, True):
+        seen = []
+        row_function = lambda *block, seen=seen: (seen.extend(block), ())[1]  # noqa: E731
+        Pass(row_function, False, codes, True, True)._block(np.ones((2, 1), kind), np.ones(2, kind))
+        assert [a.dtype for a in seen[:2]] == [np.float64, kind if codes else np.float64]
 
 
 @pytest.mark.parametrize("bound", [1e-200, 1e-101, 1e101, 1e200])

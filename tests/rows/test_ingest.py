@@ -7,6 +7,7 @@ import math
 import warnings
 from decimal import Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eptr
-from eptr.rows.ingest import as_text, label, matrix, number, numbers
+from eptr.rows.ingest import as_text, column_values, label, matrix, number, numbers
 from eptr.rows.labels import Labels, sorted_labels
 
 N = 60
@@ -83,7 +84,8 @@ MODELS = {
         (str(2**53 + 1), 2.0**53, 2**53 + 1), ("-1e3", -1000.0, -1000.0), (".5", 0.5, 0.5), ("yes", math.nan, "yes"),
         (" yes", math.nan, " yes"), ("1_000", math.nan, "1_000"), ("0x10", math.nan, "0x10"), ("", math.nan, None),
         ("NaN", math.nan, None), ("-inf", math.nan, None), (math.inf, math.inf, None), (None, math.nan, None),
-        (10**400, math.inf, 10**400), ("(3+0j)", 3.0, 3.0), ([1], math.nan, None), ("１", math.nan, "１"),  # noqa: RUF001
+        (10**400, math.inf, 10**400), ("(3+0j)", 3.0, 3.0), ([1], math.nan, None), (np.timedelta64(1, "ns"), math.nan, None),
+        (Fraction(1, 2), 0.5, 0.5), (Decimal("0.5"), 0.5, 0.5), ("１", math.nan, "１"),  # noqa: RUF001
     ],
 )  # fmt: skip
 def test_one_cell(value, as_number, as_label):
@@ -285,6 +287,35 @@ def test_what_is_no_table_is_refused_in_either_mode(rows):
     for invalid in ("raise", "drop"):
         with pytest.raises((ValueError, TypeError)):
             eptr.LinearRegression(x_bound=3.0, y_bound=4.0, invalid=invalid).fit(rows, [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array(["1970-01-02", "NaT"], "datetime64[ns]"), pa.array([[2**62], None], pa.list_(pa.timestamp("s"))),
+        pa.array([2**62, None], pa.timestamp("s")), pl.Series([[2**62], None], dtype=pl.List(pl.Datetime("us"))),
+        pl.Series([2**62, None], dtype=pl.Datetime("us")),
+    ],
+    ids=["numpy", "arrow lists", "arrow", "polars lists", "polars"],
+)  # fmt: skip
+def test_dates_are_no_numbers_even_where_no_date_of_python_holds_them(column):
+    np.testing.assert_array_equal(numbers(column), [math.nan, math.nan])
+
+
+def test_arrays_of_numbers_come_back_as_they_are_and_wider_ones_as_doubles():
+    for kind in (float, np.int32, np.float16, bool):
+        assert matrix(found := np.ones((3, 2), kind)) is found
+    wide = matrix(np.full((3, 2), np.longdouble("0.1")))
+    assert wide.dtype == np.float64
+    assert np.all(wide == 0.1)
+
+
+def test_rows_are_read_whatever_holds_each():
+    np.testing.assert_array_equal(matrix([pa.array([1.0, 2.0]), pa.array([3.0, None])]), [[1.0, 2.0], [3.0, math.nan]])
+    for rows in ([np.ones(2), np.ones(3)], [[1.0], (2.0,), np.array(3.0)], SimpleNamespace(columns=["a"]), range(2)):
+        assert matrix(rows) is None
+    with pytest.raises(TypeError):
+        column_values(np.float64(1.0))
 
 
 @pytest.mark.parametrize("kind", [pa.timestamp("s"), pa.list_(pa.int64()), pa.struct([("a", pa.int64())])])

@@ -48,6 +48,10 @@ def test_labels_beyond_two_to_the_53_keep_their_identity():
         pl.Series(big, dtype=pl.Float64),
     ):
         assert Labels(sorted_labels(big)).codes(floats).tolist() == [-1, -1]
+    assert Labels(sorted_labels([-v for v in big])).codes(-np.array(big, dtype=float)).tolist() == [-1, -1]
+    assert Labels(sorted_labels([0.5, *(-v for v in big)])).codes([-v for v in big]).tolist() == [1, 0]
+    for hole in (pd.Series(pd.Categorical([*big, None])), pl.Series([*big, None])):
+        assert Labels(sorted_labels(big)).codes(hole).tolist() == [0, 1, -1]
     assert Labels(sorted_labels([0.5, 2**63 + 1])).codes(np.array([0.5, 2.0**63])).tolist() == [0, -1]
     assert Labels(sorted_labels([0.5, 2.0**63])).codes(np.array([0.5, 2.0**63])).tolist() == [0, 1]
 
@@ -68,3 +72,23 @@ def test_public_labels_of_mixed_kinds_are_refused():
     assert distinct([0, 1, None, math.nan, 1.0]) == [0, 1.0]
     with pytest.raises(eptr.InputError, match="one kind"):
         eptr.BayesClassifier(x_bound=3.0).fit(X, [*CLASS[:-1].tolist(), "?"])
+
+
+@pytest.mark.parametrize(
+    ("classes", "column", "codes"),
+    [
+        ([0, 1], np.array(["1", "0", "x"]), [1, 0, -1]),
+        ([0, 1], np.zeros(2, "datetime64[ns]"), [-1, -1]),
+        ([0, 1], np.array([-5, 1]), [-1, 1]),
+        ([-1, 0], np.array([2**64 - 1, 0], dtype=np.uint64), [-1, 1]),
+        ([0.1, 0.2], np.array(["0.1", "0.2"], dtype=np.longdouble), [0, 1]),
+    ],
+    ids=["text", "dates", "below", "beyond int64", "long double"],
+)
+def test_arrays_of_every_type_are_cells_one_by_one(classes, column, codes):
+    assert Labels(sorted_labels(classes)).codes(column).tolist() == codes
+
+
+def test_labels_that_occur_are_finite_and_no_categories_without_rows():
+    assert distinct(np.array([1.0, math.nan, math.inf, 0.0])) == [0.0, 1.0]
+    assert distinct(pd.Categorical(["a", "a"], categories=["a", "b"])) == ["a"]

@@ -241,13 +241,13 @@ class Bounds:
             found.append(carried)
         last = np.searchsorted(earlier, until, side="right")
         off = until - np.append(until[:1], earlier)[last]
-        return _whole(found)[last] * self.power(np.maximum(off, 0)) >> bits
+        return _whole(found)[last] * self.power(off) >> bits
 
     def _near(self, step: int, ranks: Any, width: int) -> Whole:
         """sum over k - width <= k' < k of sums(k') exp(-rate (k' - k + width)), without a subtraction. proof: entering"""
         earlier, values, bits = self.frame.ranks[step - 1], self.sums[-1].tolist(), self.bits
         if width == 0 or not values:
-            return _whole([0] * len(ranks))
+            return _whole([0])
         origin = int(earlier[0])
         block, inside = np.divmod(earlier - origin, width)  # blocks as wide as the window
         apart, same = self.power(np.diff(earlier, append=earlier[-1:])), np.diff(block, append=-1) == 0

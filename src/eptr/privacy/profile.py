@@ -170,7 +170,7 @@ def _by_rungs(p: Sequence[Probability], mu: float, epsilon: float) -> float:
     unsafe = float(p[0])  # both unsafe: the replies may be arbitrarily far apart. proof: unsafe
     equal = float(max(p)) * _delta(epsilon, mu)
     steps = [hockey_stick(a, b, mu, epsilon) for x, y in pairwise(p) for a, b in ((x, y), (y, x))]
-    return max(unsafe, equal, *steps) if steps else max(unsafe, equal)
+    return max(unsafe, equal, *steps)
 
 
 def _enclose(test: Callable[[float], Any], mu: float, epsilon: float, enough: float = 0.0) -> float:

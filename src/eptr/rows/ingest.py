@@ -220,9 +220,9 @@ def matrix(X: Any) -> NDArray[Any] | None:
         if all(isinstance(t, np.dtype) and t.kind in "fiub" for t in getattr(X, "dtypes", [None])):
             return matrix(np.asarray(X))
         return _side_by_side(frame_columns(X), len(X))
-    if isinstance(X, Sequence) and not isinstance(X, (str, bytes, bytearray, range)):
+    if isinstance(X, Sequence):
         return _of_rows(list(X))
-    if hasattr(X, "__array__") and not hasattr(X, "toarray"):
+    if hasattr(X, "__array__"):
         return matrix(np.asarray(X))
     return None
 
