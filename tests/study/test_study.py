@@ -395,6 +395,14 @@ def test_an_account_that_lasts_as_long_as_the_study_leaves_no_file():
     assert not folder.exists()
 
 
+def test_the_epsilon_of_a_share_costs_no_more_than_the_share():
+    journal = journal_of()
+    for share in np.arange(1, 60) / 60:
+        assert gaussian_mu(journal.epsilon(share), 1e-6) <= journal.mu * math.sqrt(share)
+    with pytest.raises(BudgetError, match="too small"):
+        journal.epsilon(1e-30)
+
+
 def test_a_run_is_checked_before_it_is_charged_and_its_receipt_is_for_those_who_can_look_it_up(tmp_path):
     url, cost = f"sqlite:///{tmp_path}/budget.db#people", Cost(0.5, 1e-6, "gaussian", gaussian_mu(0.5, 1e-6))
     assert Journal.known(url) is None
