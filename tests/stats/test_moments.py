@@ -60,6 +60,8 @@ def test_values_are_moved_into_their_bounds_and_sums_of_powers_are_exact():
     bounds, n = np.array([[-1.0, 2.0]]), 50
     u = within(np.array([[5.0], [-9.0], [0.5]]), None, bounds, np.zeros(1), np.full(1, 2.0))
     assert u.tolist() == [[1.0], [-0.5], [0.25]]
+    dropped = within(np.zeros((2, 1)), np.array([True, False]), bounds, np.ones(1), np.ones(1))
+    assert dropped.tolist() == [[-1.0], [0.0]]
     seen = []
     spending = SimpleNamespace(noisy=lambda values, *_: (seen.append(values), values)[1], scale=lambda *_: 1.0)
     rows = MemoryRows(np.random.default_rng(0).uniform(-1.0, 2.0, size=(n, 1)), np.zeros(n))
