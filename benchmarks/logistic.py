@@ -10,6 +10,7 @@ import argparse
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -94,12 +95,13 @@ def census(seed):
     return Setting("census", one_hot(MANY_FACTORS), slopes, -1.95 - middle, {"x_range": (0, 1)})
 
 
-def ours(X, y, bounds, epsilon, seed):
-    return eptr.LogisticRegression(epsilon, DELTA, classes=[0, 1], random_state=seed, **bounds).fit(X, y)
+def ours(X, y, bounds, epsilon, seed, **settings):
+    return eptr.LogisticRegression(epsilon, DELTA, classes=[0, 1], random_state=seed, **bounds, **settings).fit(X, y)
 
 
 # What else fits a binary outcome and has predict_proba: a rival is one more line.
 METHODS: dict[str, Callable] = {"LogisticRegression": ours}
+PREDICTING = METHODS | {"LogisticRegression, zero-out": partial(ours, neighbours="zero-out")}
 
 
 def plain(X, y):
@@ -168,7 +170,7 @@ def prediction(epsilon, seed):
     (X, y), (fresh, truth) = setting.sample(26_000, seed), setting.sample(8000, seed + 10**6)
     exact = LogisticRegression(C=np.inf, max_iter=1000).fit(X, y).predict_proba(fresh)[:, 1]
     found = []
-    for method in METHODS.values():
+    for method in PREDICTING.values():
         q = method(X, y, setting.bounds, epsilon, seed).predict_proba(fresh)[:, 1]
         found.append(
             [
@@ -186,7 +188,7 @@ def predict_census(count, only):
         runs = np.array(
             parallel(prediction, [(epsilon, seed) for seed in range(count)], f"census, epsilon={epsilon:g}")
         )
-        rows += [[m, epsilon, count, *map(float, 100 * runs[:, k].mean(axis=0))] for k, m in enumerate(METHODS)]
+        rows += [[m, epsilon, count, *map(float, 100 * runs[:, k].mean(axis=0))] for k, m in enumerate(PREDICTING)]
     header = ["method", "epsilon", "runs", "log loss, % more", "accuracy, points lost", "AUC, points lost"]
     show(
         f"49 one-hot columns, n=26,000, delta={DELTA:g}, {count} paired runs",

@@ -36,9 +36,8 @@ def _run(page, *flags):
 def look(page: Path):
     """(console messages, one array of pixels per figure)."""
     picture, marked = page.with_suffix(".png"), page.with_name(f"{page.stem}-marked.html")
-    _, console = _run(page, f"--screenshot={picture}")
     marked.write_text(page.read_text(encoding="utf-8").replace("</body>", BOXES), encoding="utf-8")
-    dom, _ = _run(marked, "--dump-dom")
+    dom, console = _run(marked, f"--screenshot={picture}", "--dump-dom")
     boxes = json.loads(html.unescape(re.search(r"<pre id=.boxes.>(.*?)</pre>", dom).group(1)))
     pixels = np.asarray(matplotlib.image.imread(picture))[:, :, :3]
     return console, [pixels[int(t) : int(b), int(x0) : int(x1)] for x0, t, x1, b in boxes]

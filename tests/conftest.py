@@ -34,6 +34,23 @@ def lacking():
     return [what for what, found in needed.items() if not found]
 
 
+@pytest.fixture(scope="session")
+def dask_client():
+    from .rows.clusters import dask_cluster
+
+    with dask_cluster() as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def spark():
+    from .rows.clusters import require_java, spark_session
+
+    require_java()
+    with spark_session() as session:
+        yield session
+
+
 def pytest_collection_modifyitems(items):
     """Fits are tested with seeds, on data that may get no reply, and in forms that are not private."""
     for item in items:

@@ -415,10 +415,11 @@ def test_datasets_are_listed_and_kept_apart(place, name):
 
 
 @pytest.mark.slow
-def test_sixteen_processes_and_fifty_kills_lose_nothing(place):
-    entries, released, killed, _ = soak(place, charges=2_000, kills=50)
-    assert (entries, killed) == (2_000, 50)
-    assert released >= 1_950
+def test_sixteen_processes_and_twenty_kills_lose_nothing(place):
+    """`make soak` is the long form."""
+    entries, released, killed, _ = soak(place, charges=400, kills=20)
+    assert (entries, killed) == (400, 20)
+    assert released >= 380
 
 
 def test_a_thread_that_dies_leaves_the_budget_consistent(study):

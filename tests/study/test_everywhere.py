@@ -15,21 +15,24 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("clusters")]
 ROWS = people(600)
 
 
+ANALYSES = {None: ["mean by"], "who": ["mean by", "table", "ols"]}  # rows of a codebook alone are as anybody's
+
+
 def same(data, person):
     # So much budget that a fit adds up the rows of persons, where it knows them.
     here, there = (seeded(rows, person=person, rows_each=2, epsilon=400.0) for rows in (ROWS, data))
-    for name in ("mean by", "table", "ols"):
+    for name in ANALYSES[person]:
         assert str(ASKED[name](here)) == str(ASKED[name](there))
 
 
-@pytest.mark.parametrize("person", [None, "who"])
+@pytest.mark.parametrize("person", ANALYSES)
 def test_dask(dask_client, person):
     import dask.dataframe as frames
 
     same(frames.from_pandas(ROWS, npartitions=2), person)
 
 
-@pytest.mark.parametrize("person", [None, "who"])
+@pytest.mark.parametrize("person", ANALYSES)
 def test_spark(spark, person, tmp_path):
     ROWS.to_parquet(tmp_path / "rows.parquet")  # PySpark does not know every pandas
     same(spark.read.parquet(str(tmp_path / "rows.parquet")), person)

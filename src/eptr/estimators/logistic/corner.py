@@ -25,7 +25,7 @@ LOOKS = 0.5, 0.5  # share of each; the next is in proportion to what is left to 
 CHEAPER = 2.0 / 3.0  # squared noise of sums from the corner, in units of those of centred rows, at which they are made
 CUT = 0.7  # rows are shortened to this multiple of their root mean square length ...
 RULER, SHORTEST = 0.15, 0.3  # ... with a constant of so many of these lengths, which says by how much; at most to this
-LEAST = 0.1  # squared length of centred columns that is spared for them at least, as a share of all
+LEAST = 0.1  # of the squared length of a row: what centred columns may have at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class Corner:
 
     def if_cheap(self) -> Corner | None:
         """Itself, if sums from there are so much cheaper than centred ones that steps are not missed. proof: worth"""
-        price = float(np.sum(self.square * np.where(self.sign == 0.0, 2.0, 1.0)) / (2.0 * np.sum(self.variance)))
-        return self if price < CHEAPER else None
+        price = np.sum(self.square * np.where(self.sign == 0.0, 2.0, 1.0))
+        return self if price < CHEAPER * 2.0 * np.sum(self.variance) else None
 
     def direction(self, rows: Rows, model: Classes, spending: Portion, share: float) -> Directed:
         """Looks at the sums of every class, each longest where the ones before leave most to be learnt. proof: looks"""
@@ -90,13 +90,10 @@ class Corner:
     ) -> tuple[Array, float]:
         """Noisy sums of weighted rows, by class, as long as if none had been shortened; and the noise. proof: corner"""
         loose, long = self.sign == 0.0, weights**2 * square
-        radius, ruler = CUT * math.sqrt(np.sum(long)), RULER * CUT * math.sqrt(np.sum(long))
+        radius = CUT * math.sqrt(np.sum(long))
         inner = CUT * math.sqrt(max(np.sum(long[loose]), LEAST * np.sum(long))) if loose.any() else 0.0
-        grid, slope, offset = (
-            product_grid(rows.n, radius),
-            np.where(loose, 1.0, self.sign) * weights,
-            self.offset * weights,
-        )
+        slope, offset = np.where(loose, 1.0, self.sign) * weights, self.offset * weights
+        ruler, grid = RULER * radius, product_grid(rows.n, radius)
 
         def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
             xp = namespace(x)

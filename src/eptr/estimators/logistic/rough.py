@@ -25,9 +25,7 @@ Path = list[float]  # the noise of each step
 # By trial on simulated data alone; benchmarks/logistic.py measures what they give. Shares are of mu^2.
 CLIP, RATE = (0.7, 2.0), 0.2  # cut between these multiples of sqrt(p), at this over the root of the rows beyond bands
 LOUD = 0.03  # noise of all steps together beyond which they add nothing to discriminant analysis
-LINES = (
-    2.5  # p over so many for each line: noise of steps in all directions, in units of Newton's along the lines found
-)
+LINES = 2.5  # p over so many for each line found: noise of steps in all directions, in units of Newton's along them
 WITHIN = (0.35, 0.65), (1.0,)  # of that, on each of these; on one that begins at the sums of each class
 WIDE = 2.0, 1.0, 1.4  # where they are cut, where all is loud, and from there
 START_DOUBT = 0.6, 0.15  # of its length: what a start may be off; and that one

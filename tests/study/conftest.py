@@ -1,3 +1,0 @@
-from __future__ import annotations
-
-from ..rows.conftest import dask_client, spark  # noqa: F401
