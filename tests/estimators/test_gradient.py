@@ -21,7 +21,7 @@ from eptr.estimators.linear.refined import Squares
 from eptr.estimators.logistic.likelihood import Several, Two
 from eptr.privacy.contribution import Outer, Together
 from eptr.privacy.unit import Unit
-from eptr.rows.exact import product_grid
+from eptr.rows.exact import product_grid, sum_grid
 from eptr.rows.memory import MemoryRows
 
 from .gaps import gradient_gap
@@ -155,6 +155,11 @@ def test_products_are_whole_multiples_of_the_grid_that_makes_their_sums_exact(as
     found = ask(gradient().block(X[:30], Y[:30], None), 30) / product_grid(30, radius) ** 2
     np.testing.assert_array_equal(found, np.rint(found))
     assert np.max(np.abs(found)) > 2.0**40
+
+
+def test_residuals_are_on_the_grid_of_the_farther_end():
+    found = Residuals(-0.1, 10.0)(gradient().block(X[:30], Y[:30], None), 30) / sum_grid(30, 10.0)
+    assert found == np.rint(found)
 
 
 def test_what_is_released_is_rounded_to_the_bits_of_its_largest_number():

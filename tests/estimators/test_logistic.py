@@ -15,6 +15,7 @@ from eptr.estimators.logistic.look import look
 from eptr.estimators.logistic.newton import Newton, course
 from eptr.estimators.sigmoid import decay
 from eptr.estimators.whitening import whiten
+from eptr.rows.exact import product_grid
 from eptr.rows.memory import MemoryRows
 
 LIFE = {setting.name: setting for setting in SETTINGS}
@@ -132,6 +133,19 @@ def test_the_first_look_adds_up_rows_and_classes():
     np.testing.assert_allclose(seen.sums, [rows[y == k].sum(axis=0) for k in range(3)], rtol=1e-5)
     np.testing.assert_array_equal(seen.counts, np.bincount(y.astype(int)))
     assert seen.outside == np.sum(factor < 1.0)
+
+
+def test_the_first_look_is_exact_and_dropped_rows_are_in_none_of_it():
+    X, y = np.array([[3.0, 0.0], [np.nan, 0.0], [0.0, 0.25]]), np.array([0.0, 1.0, 1.0])
+    seen, some = (look(MemoryRows(X[k], y[k], drop_invalid=True), 1.0, 1000.1, 2) for k in ([0, 1, 2], [0, 2, 2]))
+    grid = product_grid(3, 1000.1)
+    for sums, unit in ((seen.gram, grid**2), (seen.sums, grid), (some.gram, grid**2)):
+        np.testing.assert_array_equal(sums / unit, np.rint(sums / unit))
+    constant = np.trunc(1000.1 / grid) * grid
+    assert seen.gram[2, 2] == pytest.approx(constant**2 * (1.0 + 1 / 9), rel=1e-4)  # the first row is too long
+    assert some.gram[2, 2] - seen.gram[2, 2] == constant**2
+    assert seen.counts.tolist() == [1.0, 1.0]
+    assert look(MemoryRows(X[:1], y[:1]), 1.0, None, 2).gram.shape == (2, 2)
 
 
 def of(X, y):

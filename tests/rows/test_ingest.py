@@ -364,7 +364,15 @@ class Unaskable:
         raise RuntimeError("private")
 
 
-@pytest.mark.parametrize("value", [Loud("7"), LoudNumber(7.0), LoudComplex(7), type("Seven", (int,), {})(7)])
+class LoudDouble(np.float64):
+    def __float__(self):
+        raise SystemExit("private")
+
+
+SEVENS = [Loud("7"), LoudNumber(7.0), LoudComplex(7), LoudDouble(7.0), type("Seven", (int,), {})(7)]
+
+
+@pytest.mark.parametrize("value", SEVENS)
 def test_a_value_has_no_say_in_how_it_is_read(value):
     assert number(value) == 7.0
     assert label(value) == 7

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from eptr.stats.moments import Weights
+from eptr.rows.exact import sum_grid
+from eptr.rows.memory import MemoryRows
+from eptr.stats.moments import Weights, moments, within
 
 WEIGHTS = [
     Weights(0.0, 1.0, 0.5),
@@ -44,6 +47,27 @@ def test_weighted_powers_stay_within_their_set(weights, d):
     apart, away = np.linalg.norm(one - two, axis=1).max(), np.linalg.norm(one, axis=1).max()
     assert 0.85 * shape.diameter < apart <= shape.diameter
     assert 0.999 * shape.distance < away <= shape.distance
+
+
+@pytest.mark.parametrize(("d", "apart"), [(1, 1.0), (2, 2.0)])
+def test_four_powers_are_charged_for_as_odd_and_even_ones(d, apart):
+    """u and -u differ in the odd powers; even ones are points of a simplex, and two columns have two corners."""
+    odd, even = (1 / 8) ** 2 + (1 / 8) ** 2, 1.0 + (1 / 4) ** 2
+    assert WEIGHTS[4].contribution(d, 1000).diameter == pytest.approx(math.sqrt(4.0 * odd + apart * even), rel=1e-9)
+
+
+def test_values_are_moved_into_their_bounds_and_sums_of_powers_are_exact():
+    bounds, n = np.array([[-1.0, 2.0]]), 50
+    u = within(np.array([[5.0], [-9.0], [0.5]]), None, bounds, np.zeros(1), np.full(1, 2.0))
+    assert u.tolist() == [[1.0], [-0.5], [0.25]]
+    dropped = within(np.zeros((2, 1)), np.array([True, False]), bounds, np.ones(1), np.ones(1))
+    assert dropped.tolist() == [[-1.0], [0.0]]
+    seen = []
+    spending = SimpleNamespace(noisy=lambda values, *_: (seen.append(values), values)[1], scale=lambda *_: 1.0)
+    rows = MemoryRows(np.random.default_rng(0).uniform(-1.0, 2.0, size=(n, 1)), np.zeros(n))
+    moments(rows, 1, np.zeros(1), np.full(1, 2000.0), bounds, WEIGHTS[4], spending, 1.0)
+    units = seen[0] * 32.0 / sum_grid(n, 1.0)
+    np.testing.assert_array_equal(units, np.rint(units))
 
 
 def test_squares_beside_means_would_cost_more_if_they_weighed_more():

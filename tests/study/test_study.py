@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import math
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +20,14 @@ import pytest
 
 import eptr
 from eptr import Codebook, InputError, Ledger, Study, stats
+from eptr.accounting.budget import Budget
 from eptr.audit.artefacts import compare_artefacts
 from eptr.codebook import Category, Date, Flag, Number, Text
 from eptr.errors import BudgetError, NotPrivateWarning, PrivacyError
 from eptr.panel import panel
+from eptr.privacy.claim import Cost
 from eptr.privacy.gaussian import gaussian_mu
+from eptr.study.journal import Journal
 from eptr.study.publication import Publication
 from eptr.study.result import Description, Fit
 
@@ -362,6 +367,54 @@ def test_an_account_of_somebody_else_is_left_alone(tmp_path):
     ledger.create("other", 3.0, 1e-6)
     with pytest.raises(InputError, match="not opened by a study"):
         Study(PEOPLE, BOOK, epsilon=3.0, ledger=f"{ledger.url}#other")
+
+
+def test_an_account_that_cannot_be_opened_says_why(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="must name the study"):
+        Study(PEOPLE, BOOK, epsilon=1.0, ledger=f"sqlite:///{tmp_path}/budget.db")
+
+    def refused(self, *terms, **others):
+        raise InputError("not today.")
+
+    monkeypatch.setattr(Ledger, "create", refused)
+    with pytest.raises(InputError, match="not today"):
+        Study(PEOPLE, BOOK, epsilon=1.0, ledger=f"sqlite:///{tmp_path}/budget.db#people")
+
+
+def journal_of(ledger=None, seeded=True):
+    settings = {"neighbours": "replace-one", "rows_each": 1}
+    return Journal.open(ledger, Budget(1.0, 1e-6), settings, "data", seeded=seeded)
+
+
+def test_an_account_that_lasts_as_long_as_the_study_leaves_no_file():
+    journal = journal_of()
+    folder = Path(journal.ledger.url.removeprefix("sqlite:///")).parent
+    assert folder.exists()
+    del journal
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_the_epsilon_of_a_share_costs_no_more_than_the_share():
+    journal = journal_of()
+    for share in np.arange(1, 60) / 60:
+        assert gaussian_mu(journal.epsilon(share), 1e-6) <= journal.mu * math.sqrt(share)
+    with pytest.raises(BudgetError, match="too small"):
+        journal.epsilon(1e-30)
+
+
+def test_a_run_is_checked_before_it_is_charged_and_its_receipt_is_for_those_who_can_look_it_up(tmp_path):
+    url, cost = f"sqlite:///{tmp_path}/budget.db#people", Cost(0.5, 1e-6, "gaussian", gaussian_mu(0.5, 1e-6))
+    assert Journal.known(url) is None
+    for journal, simulation in ((journal_of(), True), (journal_of(seeded=False), False), (journal_of(url), False)):
+        assert journal.simulation is simulation
+        call = journal.call("key", "a mean")
+        with pytest.raises(BudgetError):
+            call.check(replace(cost, epsilon=4.0, mu=gaussian_mu(4.0, 1e-6)), private=not simulation)
+        call.check(cost, private=not simulation)
+        receipt = call.receipt(call.charge(cost, private=not simulation))
+        assert (receipt is not None) is journal.recorded is (journal.ledger.url in url)
+    assert Journal.known(url).total == Budget(1.0, 1e-6)
 
 
 def test_a_total_about_persons_admits_no_release_about_rows(tmp_path):

@@ -72,11 +72,11 @@ def _read(value: Any) -> Label:
     kind = type(value)
     if issubclass(kind, str):
         return _read_text(str.__str__(value))
-    if issubclass(kind, float) and not issubclass(kind, np.generic):
+    if issubclass(kind, float):
         return float.__pos__(value)
     if issubclass(kind, int):
         return int.__pos__(value)
-    if issubclass(kind, complex) and not issubclass(kind, np.generic):
+    if issubclass(kind, complex):
         return _real(complex.__pos__(value))
     try:
         if issubclass(kind, (bytes, bytearray)):

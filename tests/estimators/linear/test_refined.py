@@ -224,3 +224,20 @@ def test_few_rows_that_are_mostly_zero_do_not_look_certain():
     low, high = fit.conf_int().T
     assert not fit.corrected_
     assert np.all(high - low > 2.0 * errors)
+
+
+def test_sums_of_clear_data_are_charged_for_with_what_a_row_can_add_to_them():
+    """The Gram matrix of rows as long as the bound with their constant, squares of y, rows beyond a bound, products with y."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 2))
+    y = X @ [1.0, -0.5] + 0.1 * rng.normal(size=20_000)
+    found = eptr.LinearRegression(8.0, x_bound=4.0, y_bound=5.0, random_state=0).fit(X, y).release_.record.draws
+    drawn = [(draw.what, dict(draw.shape)) for draw in found[:4]]
+    longest = drawn[0][1]["radius"]
+    assert longest >= 4.0
+    assert drawn == [
+        ("Outer", {"radius": longest, "dimension": 3}),
+        ("Interval", {"low": 0.0, "high": 25.0}),
+        ("Interval", {"low": 0.0, "high": 1.0}),
+        ("Ball", {"radius": pytest.approx(5.0 * longest, rel=1e-9)}),
+    ]

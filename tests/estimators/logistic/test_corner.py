@@ -40,6 +40,13 @@ def added(found, row, label):
     return spending.values, spending.shape
 
 
+@pytest.mark.parametrize("label", [0, 1, 2])
+def test_a_row_adds_to_its_class_alone(label):
+    spending, rows = Exact(), MemoryRows(np.full((1, P), 0.5), np.array([float(label)]))
+    corner(1).sums(rows, np.ones(P), corner(1).square, 3, spending, 1.0)
+    assert np.flatnonzero(np.any(spending.values != 0.0, axis=1)).tolist() == [label]
+
+
 @pytest.mark.parametrize("centred", [0, 1, P])
 def test_no_two_rows_are_farther_apart_than_is_paid_for_and_some_are_that_far(centred):
     found, rng, apart, away = corner(centred), np.random.default_rng(0), [], []
