@@ -8,6 +8,7 @@ from benchmarks.accuracy import BUDGETS, METHODS, one_design
 from benchmarks.life import SETTINGS, ours
 
 import eptr
+from eptr.estimators.gradient import Bands
 from eptr.estimators.rough import Step, averaged
 
 LIFE = {setting.name: setting for setting in SETTINGS}
@@ -64,6 +65,17 @@ def test_intervals_count_what_is_clipped(name):
     assert np.mean(held) > OUTCOMES[name]
     if name == "normal errors":  # twice as wide would be no news
         assert np.median(wide) < 10.0 * 3.92 / np.sqrt(2000)
+
+
+def test_the_look_is_paid_for_by_its_width(monkeypatch):
+    """Not by how far it reaches: what lies below the clip has been seen."""
+    looks = []
+    monkeypatch.setattr("eptr.estimators.rough.Bands", lambda levels: looks.append(levels) or Bands(levels))
+    X, y = LIFE["normal errors"].sample(2000, 0)
+    release = ours(LIFE["normal errors"], 0.5, 0).fit(X, y).release_
+    clip, level = looks[-1]
+    assert level > 2.0 * clip
+    assert release.record.draws[-1].sensitivity == pytest.approx(2.0 * (level - clip), rel=1e-9)
 
 
 def test_whoever_knows_that_errors_are_symmetric_gets_shorter_intervals():

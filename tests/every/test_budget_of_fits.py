@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 import eptr
 from eptr.estimators import base
+from eptr.estimators.logistic.newton import imagined
 from eptr.privacy import mechanism, noise, spending
 from eptr.rivals.catalogue import RIVALS
 from eptr.rows.memory import MemoryRows
@@ -35,7 +36,10 @@ def rival(entrant, **more):
 # the clip; or sizes of gradients where that of y is not clear, steps, sizes again, two passes in bands, their spread, and the
 # number of rows beyond if it can tell.
 # Of smooth functions, where noise rules: the mean of what is left, too.
+# Of log odds: shares of the classes; steps, and two of Newton's along what they found; or sums of each class, Newton's steps and
+# sizes of gradients, the last of them in bands.
 FEW, BANDED, ONCE = "(IB){8}I", "C?B{4,7}CB{4,}OI?", "BCB{2,}WOI"
+ALONG, NEWTON = "B{3,}(BW){2}WO", "B?BWC(BW)*B{2,}WO"
 REFINED = {
     "linear": (eptr.LinearRegression(1.0, 1e-3, **LINEAR), f"OII{FEW}OB"),
     "linear, banded": (eptr.LinearRegression(200.0, 1e-3, **LINEAR | {"y_bound": 99.0}), f"OII{BANDED}"),
@@ -65,6 +69,14 @@ REFINED = {
     ),
     "bayes, shared, private bound": (
         eptr.BayesClassifier(1.0, 1e-3, covariance="shared", **CLASSES | {"x_bound": "private"}), "SSICC"
+    ),
+    "logistic": (eptr.LogisticRegression(1.0, 1e-3, **CLASSES), f"[OI]IC{ALONG}"),
+    "logistic, steps": (eptr.LogisticRegression(80.0, 1e-3, **CLASSES), f"[OI]IC{ALONG}"),
+    "logistic, banded": (eptr.LogisticRegression(2000.0, 1e-3, **CLASSES), f"OIC{NEWTON}"),
+    "logistic, no intercept": (eptr.LogisticRegression(1.0, 1e-3, fit_intercept=False, **CLASSES), f"[OI]I{ALONG}"),
+    "logistic, ranges": (eptr.LogisticRegression(1.0, 1e-3, x_range=(-1, 1), classes=[0, 1]), f"SI[OI]C{ALONG}"),
+    "logistic, private bound": (
+        eptr.LogisticRegression(1.0, 1e-3, **CLASSES | {"x_bound": "private"}), f"SSI[OI]C{ALONG}"
     ),
     "kernel": (eptr.KernelRegressor(1.0, 1e-3, **KERNEL), "S"),
     "kernel, trend": (eptr.KernelRegressor(1.0, 1e-3, trend="linear", **KERNEL), f"[OI]I{FEW}OCS"),
@@ -173,6 +185,8 @@ class Poison(AssertionError):
 def poisoned(monkeypatch):
     """Noise raises unless its source was handed out by `Spending._source`, which charges first, or draws idle numbers."""
     licensed, inside, drawn = [], [], []
+    for directions, free in ((1, 1), (2, 0), (2, 1)):
+        imagined(directions, free)  # a table, made once: no noise
     source, idle = spending.Spending._source, spending.Spending.idle
 
     def paid(self):

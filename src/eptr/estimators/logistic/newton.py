@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import replace
 from typing import Any
@@ -38,6 +39,13 @@ ARRIVED = 0.1  # of the way from the start, at most, may be left for the last st
 IMAGINED = 2**14  # rows that were drawn, to know what a curvature should be
 LEAST = 0.1  # eigenvalue of the curvature, where rows and noise allow that much
 FARTHEST = 8.0  # standard deviation of log odds over the rows: beyond it, classes are told apart without error
+
+
+@functools.cache
+def imagined(directions: int, free: int) -> tuple[Array, Array]:
+    """Normal rows, the same for everybody: coordinates in some directions, and squared lengths in those that are ``free``."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(directions, IMAGINED)), rng.chisquare(max(free, 1), IMAGINED) * (free > 0)
 
 
 class Newton(Descent):
@@ -183,14 +191,14 @@ class Newton(Descent):
     def expected(self, phi: Array, bound: float) -> tuple[Array, Array]:
         """The curvature there if whitened rows were normal, and that of rows cut at ``bound``. proof: curvature
 
-        A draw in the few directions that matter, and of the length in all others.
+        In the few directions that matter, and by the length in all others.
         """
-        found, m, rng = self.matrix(phi), self.columns, np.random.default_rng(0)
+        found, m = self.matrix(phi), self.columns
         basis = self.spanned(found)
         free = len(basis) - basis.shape[1]
-        z, others = rng.normal(size=(basis.shape[1], IMAGINED)), rng.chisquare(max(free, 1), IMAGINED) * (free > 0)
+        z, others = imagined(basis.shape[1], free)
         if self.constant is not None:
-            z[0] = basis[:, 0] @ self.direction / (self.direction @ self.direction)
+            z = np.vstack([np.full(IMAGINED, basis[:, 0] @ self.direction / (self.direction @ self.direction)), z[1:]])
         odds = self.likelihood.mix.T @ found @ basis @ z
         mean = self.likelihood.mean(odds if m > 1 else odds[0])
         roots = [np.atleast_2d(root) for root in self.likelihood.roots(mean)]
