@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -111,3 +112,10 @@ def test_dates_are_compared_with_days():
 def test_quotation_marks_keep_backticks():
     book = Codebook({"x": Category(["a`b`", "c"])})
     assert parse("x == 'a`b`'", book).truth
+
+
+def test_what_rounding_leads_beyond_a_range_is_moved_to_its_edge():
+    found = parse("2 * age", BOOK)
+    low, high = found.range.low, found.range.high
+    beyond = replace(found, evaluate=lambda read: np.array([np.nextafter(low, -np.inf), high * (1.0 + 1e-12), np.nan]))
+    np.testing.assert_array_equal(beyond.values({}), [low, high, np.nan])

@@ -16,7 +16,7 @@ from ..privacy.spending import Portion
 from ..privacy.unit import Unit
 from ..rows.engine import Rows
 from ..rows.exact import product_grid, project, shrink_factors, sum_grid
-from ..rows.namespace import namespace, whole
+from ..rows.namespace import doubles, namespace, whole
 from .clip import clip_norms
 from .estimate import Estimate
 from .locate import locate, locate_norms
@@ -243,7 +243,7 @@ def _products(rows: Rows, mapped: Mapped, radius: float, counted: bool, spending
             u = xp.where(keep[:, None], u, xp.zeros_like(u))
         units = project(u, shrink_factors(u, 1.0, grid), grid, nearest=True)
         squared = whole(units * units * grid)
-        kept = x.shape[0] if keep is None else int(xp.sum(xp.astype(keep, xp.int64)))
+        kept = x.shape[0] if keep is None else int(xp.sum(doubles(keep)))
         return (
             units.T @ units * grid**2,
             squared.T @ squared * grid**2,

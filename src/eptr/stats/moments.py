@@ -13,7 +13,7 @@ from ..privacy.contribution import Shape
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.exact import project, shrink_factors, sum_grid
-from ..rows.namespace import like, namespace, whole, widened
+from ..rows.namespace import doubles, like, namespace, whole, widened
 
 __all__ = ["Moments", "Weights", "members", "moments", "within"]
 
@@ -114,6 +114,6 @@ def within(x: Any, keep: Any, bounds: Array, centre: Array, scale: Array) -> Any
 def members(u: Any, y: Any, keep: Any, groups: int) -> Any:
     """One row of 0 and 1 per group."""
     xp = namespace(u)
-    flags = [xp.astype(y == k, xp.float64) for k in range(groups)] if groups > 1 else [xp.ones_like(u[:, 0])]
+    flags = [doubles(y == k) for k in range(groups)] if groups > 1 else [xp.ones_like(u[:, 0])]
     member = xp.stack(flags)
     return member if keep is None else xp.where(keep, member, xp.zeros_like(member))

@@ -71,7 +71,7 @@ def _evidence(estimate: Array, steps: Array, noise: Array) -> tuple[Array, Array
     for fall in falls:
         fall[0] = LINE * fall[1]
     models = np.linalg.cholesky([noise + np.diag(size * fall) for fall in falls for size in SIZES])
-    white = np.linalg.solve(models, np.column_stack([estimate, steps]))
+    white = np.linalg.solve(models, np.column_stack([estimate, steps])[None])  # one right side for all
     level = -np.sum(np.log(np.diagonal(models, axis1=1, axis2=2)), axis=1) - np.sum(white[:, :, 0] ** 2, axis=1) / 2.0
     squares, product = np.sum(white[:, :, 1:] ** 2, axis=1), np.einsum("mk,mkp->mp", white[:, :, 0], white[:, :, 1:])
     likely = level[:, None] + product**2 / (2.0 * squares)
