@@ -29,10 +29,8 @@ Array = NDArray[np.float64]
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 OUTSIDE = 8.0  # rows beyond the last level, times mu/sqrt(p): where bias and noise are of one size
 SYMMETRIC, SYMMETRIC_MOST = 3.0, 0.3  # errors known to be symmetric: share of rows to clip, times sqrt(n) mu; at most
-LOOK = (
-    0.25,
-    0.08,
-)  # where noise rules, of the budget, beyond the clip; in proportion less if few are more than the second
+# Where noise rules: of the budget, on what lies beyond the clip; in proportion less if few exceeds the second (rough.md, shift).
+LOOK = 0.25, 0.08
 ROOM = 0.04  # bands are worth their price if that many rows are less than this share of all ...
 SURE = 0.015  # ... and whether they undid the clipping can be checked if they are less than this
 NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE, SIZES_SHARE, CHECK_SHARE = 0.04, 0.02, 0.02, 0.02, 0.02, 0.02
@@ -44,11 +42,8 @@ OVERSHOT = 1.3, 3.0  # curvature from which a move was too long, by so many stan
 CROWDED = 0.01  # more rows than were meant may be beyond the last level: as many as the geometric mean of those and this share
 LIMIT = 2.0  # on the length of the estimate, in root mean squares of y
 STEP_CLIP = 2.0  # steps clip at this multiple of sqrt(p times the residual mean square) ...
-TRACK_TARGET = (
-    0.5,
-    0.6,
-    0.15,
-)  # ... or, where noise rules, so that such a share of rows is: from ROOM on, and from here
+# ... or, where noise rules, so that such a share of rows is: from ROOM on, and from the third of these.
+TRACK_TARGET = 0.5, 0.6, 0.15
 LEVERAGE = 6.0  # least multiple of p at which w z'z may be cut
 CURVATURE_NOISE, CURVATURE_FINE = (
     0.15,
@@ -260,9 +255,7 @@ class Descent:
             kept, weight = (every, 0.0) if alone else (kept, FIRST)
             variance = second_noise if alone else 1.0 / (1.0 / first_noise + 1.0 / second_noise)
             together, centre = weight * first + (1.0 - weight) * second, phi + (1.0 - weight) * move
-            if (
-                pace < 1.0 and not self.overshot
-            ):  # short moves leave a part of the way that the first one showed. proof: short
+            if pace < 1.0 and not self.overshot:  # what short moves leave, the first pass showed. proof: short
                 short, way = 1.0 - (1.0 - weight) * pace, np.sum(first, axis=0)
                 more = (1.0 - pace) * short * max(0.0, 1.0 - self.p * noises[0] / max(float(way @ way), 1e-300))
                 centre = centre + more * (inverse @ way)

@@ -41,7 +41,7 @@ LEAST = 0.1  # eigenvalue of the curvature, where rows and noise allow that much
 FARTHEST = 8.0  # standard deviation of log odds over the rows: beyond it, classes are told apart without error
 
 
-@functools.cache
+@functools.lru_cache(maxsize=16)
 def imagined(directions: int, free: int) -> tuple[Array, Array]:
     """Normal rows, the same for everybody: coordinates in some directions, and squared lengths in those that are ``free``."""
     rng = np.random.default_rng(0)
@@ -53,9 +53,8 @@ class Newton(Descent):
 
     likelihood: Classes
     blurred = False  # whether the curvature is mostly noise
-    before: tuple[Array, Array, float] | None = (
-        None  # where a step began, its gradient, and what noise has in common with its move
-    )
+    # Where the last step began, its gradient, and what noise has in common with its move.
+    before: tuple[Array, Array, float] | None = None
     least, wide = 2.0, 1.4  # steps are cut at so many lengths of a row of the rarest class
 
     def __init__(self, likelihood: Classes, *arguments: object) -> None:
