@@ -195,6 +195,25 @@ def test_two_axes_are_as_far_apart_as_published_least_squares_pays_for(parts):
     assert [loss for _, loss in parts] == pytest.approx([0.0, 1.0, 0.0], abs=1e-6)
 
 
+def test_rows_on_the_edge_cost_what_a_first_step_of_newton_pays_for(parts):
+    """At zero all log odds are: the same row with the other label moves its score by R, and one at zero the trace by R^2/4."""
+    one, two = np.zeros((2, 12, 3))
+    one[0, 0] = two[0, 0] = one[1, 0] = X_BOUND * (1.0 - 1e-12)
+    y, other = np.zeros((2, 12), dtype=int)
+    other[0] = 1
+    for changed, loss in ((((one, y), (one, other)), [1.0, 0.0]), (((one, y), (two, y)), [None, 1.0])):
+        noise = Replay(0)
+        for rows, labels in changed:
+            parts.clear()
+            model = eptr.rivals.DPNewton(x_bound=X_BOUND, classes=[0, 1], fit_intercept=False, steps=1)
+            model.set_params(random_state=noise).fit(rows, labels)
+            noise.rewind()
+        found = [part[1] for part in parts[:2]]
+        assert all(
+            share is None or one == pytest.approx(share, abs=1e-6) for one, share in zip(found, loss, strict=True)
+        )
+
+
 @ENTRIES
 def test_the_parts_add_up_to_the_budget_neither_over_nor_under(entrant, monkeypatch):
     opened, start = [], Spending.__init__

@@ -10,6 +10,9 @@ import pytest
 
 import eptr
 from eptr import rivals
+from eptr.estimators.linear.problem import Problem
+from eptr.privacy.unit import Unit
+from eptr.rivals.boosted import _scores
 
 from ..replay import spent
 
@@ -32,3 +35,12 @@ def test_rounds_take_the_ridge_off_and_do_not_add_up_their_noise():
         model = rivals.BoostedAdaSSP(1.0, 1e-6, 3.0, 4.0, rounds=rounds, fit_intercept=False, random_state=seed)
         errors[rounds].append(np.sum((model.fit(X, y).coef_ - [1.0, -1.0, 0.5, 0.0]) ** 2))
     assert np.mean(errors[20]) < 0.8 * np.mean(errors[1])
+
+
+def test_a_row_beyond_the_bound_is_shortened_with_its_response_and_its_constant():
+    """It says what a row of half its length says, of half the response: the line through both is the same."""
+    problem = Problem(eptr.Budget(1.0, 1e-6), Unit(), 9, 2, 2.0, 9.0, True)
+    theta, constant = np.array([0.3, -0.2, 0.1]), problem.constant
+    for weighted, row, y in ((True, [0.0, 2.0, constant / 2], 1.5), (False, [0.0, 2.0, constant], 3.0)):
+        (found,) = _scores(problem, theta, 9.0, weighted=weighted)(np.array([[0.0, 4.0]]), np.array([3.0]), None)
+        np.testing.assert_allclose(found, np.array(row) * (y - row @ theta), rtol=1e-12)

@@ -12,3 +12,4 @@ def test_smooth_sensitivity_is_smooth_and_bounds_local_sensitivity():
     bound = smooth_bound(n, 2.0, b)
     assert np.all(np.abs(np.diff(np.log(bound))) <= b * (1 + 1e-9) + (n[:-1] == 0) * 1e-12)
     assert np.all(bound >= 2.0 / np.maximum(n, 1.0))
+    assert bound[0] == 2.0  # an empty class has the mean 0, and one row moves it by the width

@@ -53,6 +53,24 @@ def test_sums_are_exact_in_any_pieces_bounded_row_by_row_and_nothing_for_a_dropp
     assert np.all(fn(x, y, np.zeros(40, dtype=bool))[0] == 0.0)
 
 
+@pytest.mark.parametrize("sums", [score, curvature])
+def test_sums_are_those_of_their_formulas(sums):
+    rng, frame = np.random.default_rng(0), Problem(eptr.Budget(1.0, 1e-6), Unit(), 40, 3, 9.0, 1.0, False)
+    x, y, theta = rng.normal(size=(40, 3)), rng.integers(2, size=40), rng.normal(size=3)
+    q = expit(x @ theta)
+    formula = x.T @ (y - q) if sums is score else (x * (q * (1.0 - q))[:, None]).T @ x
+    np.testing.assert_allclose(sums(frame, theta)(x, y, None)[0], formula, atol=2e-5)  # the grid of products is coarse
+
+
+def test_curvature_is_exact_where_the_grid_is_as_fine_as_it_may_be():
+    """4,095 rows at the bound: of 4,096 the grid would be twice as coarse, and of one that is finer sums would round."""
+    n, rng = 4095, np.random.default_rng(0)
+    x, nothing = rng.uniform(0.98, 1.0 - 1e-9, size=(n, 1)), np.zeros(n)
+    fn = curvature(Problem(eptr.Budget(1.0, 1e-6), Unit(), n, 1, 1.0, 1.0, False), np.zeros(1))
+    rows = [fn(x[i : i + 1], nothing[:1], None)[0].item() for i in range(n)]
+    assert fn(x, nothing, None)[0].item() == fn(x[::-1], nothing, None)[0].item() == math.fsum(rows)
+
+
 @pytest.mark.parametrize("eigenvalues", ["shifted", "clipped"])
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out"])
 def test_no_row_moves_a_direction_further_than_is_paid_for(eigenvalues, relation):

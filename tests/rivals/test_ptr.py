@@ -56,3 +56,9 @@ def test_slope_distances_of_neighbours_differ_by_one_at_most():
         other = x.copy()
         other[k] = 0.0
         assert abs(slope_distance(x, 2.0) - slope_distance(other, 2.0)) <= 1
+
+
+@pytest.mark.parametrize("x", [[], [1.0, np.nan], [np.inf]])
+def test_a_slope_without_finite_numbers_is_refused(x):
+    with pytest.raises(eptr.InputError, match="finite"):
+        slope_distance(x, 2.0)

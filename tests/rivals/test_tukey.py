@@ -16,7 +16,7 @@ from eptr.accounting.budget import Budget
 from eptr.audit.known_bad import float_lattice_point
 from eptr.privacy import draws
 from eptr.privacy.noise import ExactNoise, SeededNoise
-from eptr.rivals import TukeyEM
+from eptr.rivals import TukeyEM, tukey_boxes
 from eptr.rivals.tukey import passes, threshold
 from eptr.rivals.tukey_boxes import DepthBoxes
 
@@ -146,6 +146,21 @@ def test_the_distance_is_the_definition_s_and_moves_by_one_between_neighbours():
             assert abs(one - two) <= 1
             seen.add(one)
     assert len(seen) > 6  # the search is not idle
+
+
+@pytest.mark.parametrize("bits", [2, 64])
+def test_distances_of_boxes_that_grow_step_by_step_are_the_definition_s(bits, monkeypatch):
+    """Points at plus and minus b^i: whether a distance holds depends on single volumes, and is not seen from two bits alone."""
+    monkeypatch.setattr(tukey_boxes, "FIRST_BITS", bits)
+    seen = Counter()
+    with mpmath.workprec(300):
+        for base, rate, level in product([1.25, 1.5, 2.0], [0.25, 0.5, 1.0, 2.0], [0.0125, 1e-4]):
+            boxes = DepthBoxes(np.outer(base ** np.arange(40.0), [-1.0, 1.0]).reshape(-1, 1))
+            for t in (10, 14, 20):
+                found = boxes.distance(t, Fraction(rate), Fraction(level))
+                assert found == by_definition(boxes, t, rate, level)
+                seen[found] += 1
+    assert len(seen) > 10
 
 
 def densities(points, t, rate, borders):

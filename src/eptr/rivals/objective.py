@@ -131,6 +131,6 @@ def perturbed_delta(epsilon: float, mu: float, jacobian: float, relation: str) -
     if rest < mu**2 / 2.0:
         return 1.0
     if relation == "zero-out":
-        return min(1.0, 2.0 * float(gaussian_delta(rest, mu)))
+        return 2.0 * float(gaussian_delta(rest, mu))  # at most 1: half a normal law lies beyond 0
     tail = math.log(mu * math.sqrt(2.0 * math.pi)) + rest + float(norm.logcdf(-rest / mu - mu / 2.0))
     return min(1.0, math.exp(tail) * (1.0 + 1e-9))
