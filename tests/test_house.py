@@ -261,7 +261,6 @@ TESTED_BY = {
     "estimators/kernel/test_regressor.py": "design drawing features problem refined tested",
     "estimators/linear/test_refined.py": "model problem regression",
     "estimators/test_catalogue.py": "fitted mapped planning predicting quantile strategy",
-    "estimators/test_columns.py": "ranges",
     "estimators/test_descent.py": "whitening",
     "estimators/test_logistic.py": "sigmoid",
     "experiments/test_runner.py": "classification design figures regression smoothing",

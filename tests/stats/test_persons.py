@@ -16,6 +16,8 @@ from eptr.codebook import Codebook, Flag, Number
 from eptr.errors import NotPrivateWarning
 from eptr.estimators.gradient import Gradient, Spread
 from eptr.estimators.linear.refined import Squares
+from eptr.privacy.contribution import Together
+from eptr.privacy.spending import Spending
 from eptr.privacy.unit import Unit
 from eptr.rows.memory import MemoryRows
 from eptr.stats.persons import variances
@@ -72,6 +74,16 @@ def test_statistics_know_what_rows_of_a_person_have_in_common(alike):
             assert error > 1.15 * naive, name
 
 
+def test_the_spread_of_a_column_at_both_of_its_bounds_is_that_of_persons():
+    """Every row lies on an edge of the clip, where squares are largest."""
+    rows = visits(0.0)
+    rows["y"] = np.where(np.random.default_rng(1).random(5000) < 0.2, 20.0, -20.0)[rows["who"]]
+    centred = rows["y"].to_numpy() - rows["y"].mean()
+    spread = math.sqrt(np.mean(centred**2))
+    clustered, _ = over_persons(rows, (centred**2 - spread**2) / (2.0 * spread))
+    assert study(rows, epsilon=3000.0).describe(["y"])["y"]["sd"].se_sampling[0] == pytest.approx(clustered, rel=0.01)
+
+
 @pytest.mark.parametrize("alike", [0.0, 0.7])
 @pytest.mark.parametrize("method", ["ols", "logit"])
 def test_the_sandwich_of_a_model_is_that_of_persons(method, alike):
@@ -94,9 +106,18 @@ def test_a_person_without_rows_fills_the_place_of_none():
     rows["who"] = np.where(np.arange(len(rows)) % 7 == 0, np.nan, rows["who"])
     known = rows.dropna()
     asked = study(rows)
-    centred = known["y"].to_numpy() - known["y"].mean()
+    y = known["y"]
+    centred = y.to_numpy() - y.mean()
     assert asked.mean("y").se_sampling[0] == pytest.approx(over_persons(known, centred)[0], rel=0.1)
     assert float(asked.histogram("y", 1).value[0]) == pytest.approx(len(known), abs=30)
+    # At the middle: a row of nobody is zero, and would be a value like any other.
+    edge = known["y"].quantile(0.3)
+    below = (known["y"] <= edge).to_numpy()
+    counted = asked.histogram("y", [-20, edge, 20]).se_sampling / len(known)
+    assert counted == pytest.approx([over_persons(known, below - 0.3)[0]] * 2, rel=0.1)
+    density = math.exp(-0.5 * ((edge - y.mean()) / y.std()) ** 2) / (y.std() * math.sqrt(2.0 * math.pi))
+    found = asked.quantiles("y", [0.3]).se_sampling[0, 0]
+    assert found == pytest.approx(over_persons(known, (below - 0.3) / density)[0], rel=0.1)
 
 
 def test_a_table_of_nobody_is_no_error():
@@ -162,6 +183,7 @@ def test_replacing_a_person_moves_every_sum_by_no_more_than_it_may(one, two, rel
         moved.append(
             [(seen.values, seen.contribution), (cells.values, cells.contribution), (outer, spread.contributions(2)[0])]
         )
+    assert cells.contribution.radius == pytest.approx(3.0 * math.sqrt(2.0))  # tally.md, persons
     for (before, contribution), (after, _) in zip(*moved, strict=True):
         assert np.linalg.norm(before - after) <= contribution.sensitivity(Unit(relation, 3)) * (1.0 + 1e-12)
 
@@ -175,6 +197,28 @@ def test_opposite_persons_reach_what_is_paid_for():
         moved.append(seen.values)
     assert np.linalg.norm(moved[0] - moved[1]) == pytest.approx(seen.contribution.sensitivity(Unit("replace-one", 3)))
     assert seen.contribution.sensitivity(Unit("replace-one", 3)) == pytest.approx(9.0 * math.sqrt(2.0))
+
+
+def test_lines_are_in_units_of_the_radius():
+    """Rows that are as long as they may be count as they are."""
+    seen = Seen()
+    variances(in_threes(np.array([[1.5, 0.0]] * 3), None), np.ones(2), lambda x, y, keep: x, 1.5, seen)
+    assert seen.values == pytest.approx([9.0, 0.0], rel=1e-6)
+
+
+@pytest.mark.parametrize("ask", [lambda s: s.mean("y"), lambda s: s.table("ill"), lambda s: s.histogram("y", 4)])
+def test_what_persons_cost_and_the_rest_add_up(ask, monkeypatch):
+    opened, start = [], Spending.__init__
+
+    def opening(self, *arguments, **options):
+        opened.append(self)
+        start(self, *arguments, **options)
+
+    monkeypatch.setattr(Spending, "__init__", opening)
+    ask(study(visits(0.0, persons=200)))
+    (whole,) = opened
+    assert sum(part.mu**2 for part in whole.parts) == pytest.approx(whole.cost.mu**2, rel=1e-12)
+    assert [part for part in whole.parts if isinstance(part.contribution, Together)]
 
 
 @pytest.mark.slow

@@ -15,8 +15,11 @@ from scipy import stats as scipy_stats
 
 from eptr import InputError, NotPrivateWarning, PrivacyError, stats
 from eptr.privacy.bounded_range import bounded_range_mu
-from eptr.stats.quantiles import Plan
+from eptr.privacy.cell_line import CellLine
+from eptr.rows.memory import MemoryRows
+from eptr.stats.quantiles import Plan, _counts
 from eptr.stats.rank_interval import RankError
+from eptr.stats.value_grid import ValueGrid
 
 pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
 DECILES = np.arange(1, 10) / 10
@@ -71,6 +74,25 @@ def test_half_of_the_rows_may_be_zero():
     found = stats.quantiles(x, [0.3, 0.5, 0.8], (0, 1e6), epsilon=1.0, level=None)
     assert found.value[:2].tolist() == [0.0, 0.0]
     assert rank_errors(x, found.value, [0.3, 0.5, 0.8]).max() < 40
+
+
+def test_a_dropped_row_is_in_no_cell():
+    """Zeroed, it would be a value like any other."""
+    grids = [ValueGrid(-1.0, 2.0, 1.0), ValueGrid(-1.0, 2.0, 1.0)]
+    x = np.array([[0.0, 1.0], [np.nan, 1.0], [2.0, -1.0]])
+    known = [_counts(MemoryRows(rows, drop_invalid=True), grids) for rows in (x, x[[0, 2]])]
+    assert [counts.sum() for counts in known[0]] == [2.0, 2.0]
+    assert all(np.array_equal(*pair) for pair in zip(*known, strict=True))
+
+
+@pytest.mark.parametrize(("epsilon", "together"), [(1.0, 1), (0.01, 50)])
+def test_ties_have_eight_places_for_each_unit_of_the_scale_of_rank_errors(epsilon, together, monkeypatch):
+    """Laplace steps of scale 4/epsilon: no fewer, or rows that could be told apart are not; no more, or time is lost."""
+    made = []
+    line = lambda *arguments: made.append(arguments[2]) or CellLine(*arguments)  # noqa: E731
+    monkeypatch.setitem(_counts.__globals__, "CellLine", line)  # the module has the name of a function
+    stats.quantiles(np.zeros(60), [0.5], (0, 1), epsilon=epsilon, level=None, random_state=0)
+    assert made == [together]
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out"])

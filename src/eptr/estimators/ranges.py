@@ -76,14 +76,14 @@ def buy_ranges(rows: Rows, spending: Portion, share: float) -> tuple[Array, Arra
 
     def cells(x: Array, y: Array, keep: NDArray[np.bool_] | None) -> tuple[Array, ...]:
         x = x if keep is None else x[keep]
-        cell = size + np.sign(x).astype(int) * np.minimum(np.searchsorted(POWERS, np.abs(x)), size)
+        cell = size + np.sign(x).astype(int) * np.searchsorted(POWERS, np.abs(x))
         flat = (cell + (2 * size + 1) * np.arange(p)).ravel()
         return (np.bincount(flat, minlength=p * (2 * size + 1)).astype(float).reshape(p, -1),)
 
     (counts,) = rows.sum(on_host(cells))
     each = Shape(math.sqrt(2.0 * p) * (1.0 + 1e-15), math.sqrt(p) * (1.0 + 1e-15))
     seen = spending.noisy(counts, each, share) > SEEN * spending.scale(each, share)  # proof: cells
-    # One cell more on either side: what is there was too rare to be seen.
+    # To the end of the last cell that is seen on either side; what is beyond was too rare.
     ends = np.concatenate([-2.0 * POWERS[::-1], [0.0], 2.0 * POWERS])
     low, high = np.full(p, -1.0), np.full(p, 1.0)
     for j in range(p):
