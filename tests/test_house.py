@@ -274,7 +274,7 @@ TESTED_BY = {
     "rows/test_arrow.py": "sources table text_file",
     "rows/test_dask.py": "pool progress ship",
     "rows/test_foreign.py": "namespace",
-    "stats/test_mean.py": "clip estimate locate looks spread",
+    "stats/test_mean.py": "clip estimate locate spread",
     "stats/test_score.py": "scored",
     "stats/test_tally.py": "histogram table",
     "study/test_formula.py": "layout terms",

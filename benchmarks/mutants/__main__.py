@@ -57,7 +57,14 @@ def run_all(options: argparse.Namespace, session: Session) -> int:
     until, excused = time.monotonic() + options.seconds, equivalents()
     mutants = [m for p in carriers() for m in (mutants_of if options.all else chosen)(p) if m.key not in excused]
     rows = {m.key: row for m in mutants if (row := results().get(m.key))}
-    wanted = [m for m in mutants if options.only in m.file and not (options.left and noticed(rows, m))]
+    there = {*session.items, *(test.partition("::")[0] for test in session.items)}
+
+    def settled(mutant: Mutant) -> bool:
+        """Whether it was noticed, by a test that is still there."""
+        by = noticed(rows, mutant)
+        return bool(by) and ("tests/" not in by or remembered(by)[0] in there)
+
+    wanted = [m for m in mutants if options.only in m.file and not (options.left and settled(m))]
     print(f"{len(wanted)} of {len(mutants)} mutants to try", flush=True)
 
     def tried(plans: Iterable[tuple[Mutant, Plan]]) -> Iterator[tuple[Mutant, str]]:

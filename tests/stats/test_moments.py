@@ -56,6 +56,12 @@ def test_four_powers_are_charged_for_as_odd_and_even_ones(d, apart):
     assert WEIGHTS[4].contribution(d, 1000).diameter == pytest.approx(math.sqrt(4.0 * odd + apart * even), rel=1e-9)
 
 
+def test_powers_on_the_grid_of_many_rows_have_a_margin_for_their_rounding():
+    shape, coarse = Weights(0.0, 1.0, 0.5).contribution(1, 10**12), sum_grid(10**12, 1.0)
+    assert shape.diameter - 2.0 == pytest.approx(12.0 * coarse, rel=1e-3)
+    assert shape.distance - math.hypot(1.0, 0.5) == pytest.approx(12.0 * coarse, rel=1e-3)
+
+
 def test_values_are_moved_into_their_bounds_and_sums_of_powers_are_exact():
     bounds, n = np.array([[-1.0, 2.0]]), 50
     u = within(np.array([[5.0], [-9.0], [0.5]]), None, bounds, np.zeros(1), np.full(1, 2.0))

@@ -12,7 +12,10 @@ from sklearn.metrics import log_loss
 
 import eptr
 from eptr.datasets import DatasetError, load_credit_default
+from eptr.estimators.bayes.shared import COUNT, MEAN, class_products
+from eptr.estimators.mapped import Mapped
 from eptr.privacy.spending import Spending
+from eptr.rows.memory import MemoryRows
 
 
 def people(n, seed=0, p=6, classes=2, wider=1.0):
@@ -27,6 +30,18 @@ def people(n, seed=0, p=6, classes=2, wider=1.0):
     X = ((rng.normal(size=(n, p)) * np.where(y == 1, wider, 1.0)[:, None] + centres[y]) @ mix.T + middle) * units
     far = 6.0 * wider * np.linalg.norm(mix, axis=1) * units
     return X, y, list(zip(middle * units - far, middle * units + far, strict=True))
+
+
+def test_products_are_those_of_rows_around_the_centre_of_their_class_within_the_unit_ball():
+    rng = np.random.default_rng(0)
+    x, y, centres = rng.normal(size=(50, 2)), rng.integers(2, size=50), np.array([[0.0, 0.0], [1.0, -1.0]])
+    units = (x - centres[y]) / 1.5
+    units /= np.maximum(np.linalg.norm(units, axis=1), 1.0)[:, None]
+    mapped = Mapped(np.zeros(2), np.ones(2), np.eye(2), np.zeros(2))
+    counts, sums, square = class_products(MemoryRows(x, y, np.array([0, 1])), 2, mapped, centres, 1.5)
+    np.testing.assert_array_equal(counts / COUNT, np.bincount(y))
+    np.testing.assert_allclose(sums / MEAN, [units[y == k].sum(axis=0) for k in range(2)], atol=1e-3)
+    np.testing.assert_allclose(square, units.T @ units, atol=1e-4)
 
 
 def errors(X, y, test, truth, **settings):

@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import eptr
+from eptr.audit.replay import Replay
 
 from ..test_catalogue import rows
 
@@ -29,6 +30,15 @@ def test_kernel_settings_are_typed_errors():
     ]:
         with pytest.raises(ValueError, match=name):
             eptr.KernelRegressor(**{"domain": (0, 1), "y_bound": 1.0, **settings}).fit(X, y)
+
+
+@pytest.mark.parametrize("end", [-2.0, 2.0])
+def test_a_response_at_an_end_of_its_range_counts_whole(end):
+    noise, X = Replay(0), np.linspace(-1, 1, 50)[:, None]
+    model = eptr.KernelRegressor(domain=(-1, 1), y_bound=2.0, bandwidth=0.4, random_state=noise)
+    model.fit(X, np.full(50, end))
+    sums, counts = noise.calls[0].values
+    np.testing.assert_allclose(sums, np.sign(end) * counts, atol=1e-6)
 
 
 def test_kernel_queries_split_or_spend_the_budget():
