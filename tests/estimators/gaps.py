@@ -14,7 +14,7 @@ from eptr.estimators.bayes.bounds import class_sums
 from eptr.estimators.bayes.bounds import paper_rule as bayes_paper
 from eptr.estimators.bayes.bounds import tight_rule as bayes_tight
 from eptr.estimators.bayes.shared import ClassProducts, class_products
-from eptr.estimators.gradient import Bands, Curvature, Gradient, Norms, Spread
+from eptr.estimators.gradient import Bands, Curvature, Gradient, Norms, Parts, Spread
 from eptr.estimators.kernel.features import KERNELS, tensor_features
 from eptr.estimators.linear.bounds import moments, sharp_numerator
 from eptr.estimators.linear.bounds import paper_rule as linear_paper
@@ -190,11 +190,14 @@ def gradient_gap(ask, rng, p=3, likelihood=None, unit=None):
     def one(row):
         y = row[p : p + 1] if classes[1] == 1 else np.abs(np.rint(row[p : p + 1])) % classes[1]
         found = gradient.sums(MemoryRows(row[None, :p], y), ask)[0]
-        return found.reshape(len(reaches), -1)
+        return found if isinstance(ask, Parts) else found.reshape(len(reaches), -1)
 
     def change(z):
         moved = one(z[: p + 1]) - (one(z[p + 1 :]) if unit.relation == "replace-one" else 0.0)
-        return float(np.max(np.linalg.norm(moved, axis=1) / reaches))
+        if isinstance(ask, Parts):  # the bands, and all that follows is one matrix
+            bands = len(ask.bands.levels)
+            moved = [*moved[:bands], moved[bands:]]
+        return max(float(np.linalg.norm(part)) / reach for part, reach in zip(moved, reaches, strict=True))
 
     return worst_change(change, lambda r: r.normal(size=2 * p + 2) * 3, 50.0, rng, starts=3)
 

@@ -12,6 +12,7 @@ from eptr.estimators.gradient import (
     Curvature,
     Gradient,
     Norms,
+    Parts,
     Residuals,
     Slope,
     Spread,
@@ -36,6 +37,8 @@ ASKS = {
     "residuals": Residuals(-0.25, 0.5),
     "slope": Slope(20.0),
     "spread": Spread(1.5),
+    "bands and spread": Parts(Bands((0.5, 1.5)), Spread(1.5)),
+    "longer bands than spread": Parts(Bands((0.25, 0.5, 4.0)), Spread(0.75)),
 }
 EVERY = pytest.mark.parametrize("name", ASKS)
 LIKELIHOODS = {"squares": Squares(48.0), "two classes": Two(0.3), "classes": Several(np.array([0.5, 0.4, 0.1]))}
@@ -120,6 +123,25 @@ def test_bands_add_up_to_the_gradient_cut_at_the_last_level(levels):
     for low, high, band in zip((0.0, *levels), levels, bands, strict=False):  # and each is what lies between its ends
         between = (z * (r * np.clip(norm - low, 0.0, high - low) / norm)[:, None]).sum(axis=0)
         np.testing.assert_allclose(band, between, rtol=1e-6, atol=1e-6 * levels[-1])
+
+
+@pytest.mark.parametrize("likelihood", LIKELIHOODS)
+@pytest.mark.parametrize(("levels", "level"), [((0.5, 1.0), 1.0), ((0.1, 0.4, 3.0), 0.4), ((1.0,), 7.0)])
+def test_bands_and_spread_are_what_they_are_alone(likelihood, levels, level):
+    labels = np.abs(np.rint(Y)) % 2.0
+    rows, bands, spread = MemoryRows(X, Y if likelihood == "squares" else labels), Bands(levels), Spread(level)
+    both, first, second = gradient(likelihood).sums(rows, Parts(bands, spread), bands, spread)
+    np.testing.assert_allclose(both[: len(levels)], first, rtol=1e-4, atol=1e-5 * len(X) * levels[-1])
+    np.testing.assert_allclose(both[len(levels) :], second, rtol=1e-4, atol=1e-5 * len(X) * level**2)
+
+
+def test_bands_of_parts_are_on_the_grids_that_make_their_sums_exact():
+    levels = 0.1, 0.4, 3.0
+    found = Parts(Bands(levels), Spread(0.4))(gradient().block(X[:30], Y[:30], None), 30)
+    for low, high, band in zip((0.0, *levels), levels, found, strict=False):
+        units = band / sum_grid(30, high - low)
+        np.testing.assert_array_equal(units, np.rint(units))
+        assert np.max(np.abs(units)) > 2.0**44
 
 
 def test_the_other_sums_are_those_of_the_book():

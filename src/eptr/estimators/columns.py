@@ -56,6 +56,15 @@ class Standardised:
         self.each = rows.each
         self.y_centre = y_centre
 
+    @property
+    def largest(self) -> float:
+        """What no |x| exceeds."""
+        if self.columns is None:
+            return getattr(self.rows, "largest", math.inf)
+        centre, scale = self.columns.centre, self.columns.scale
+        reach = np.maximum(self.columns.high - centre, centre - self.columns.low) / scale
+        return float(np.max(reach)) * (1.0 + 1e-9)
+
     def check(self) -> None:
         self.rows.check()
 

@@ -348,11 +348,15 @@ class Descent:
     def bands(self, phi: Array, bands: Bands, share: float, *asks: Any) -> Any:
         """Each band's noisy mean and its variance, and the exact sums of what else is asked of the same pass."""
         sums, *others = self.at(phi).sums(self.rows, bands, *asks)
+        return self.released(bands, sums, share), *others
+
+    def released(self, bands: Bands, sums: Array, share: float) -> tuple[Array, Array]:
+        """Each band's noisy mean and its variance."""
         balls = bands.contributions(self.p)
         shares = [share * (ball.radius / bands.levels[-1]) for ball in balls]
         noisy = [self.spending.noisy(s, b, part) / self.n for s, b, part in zip(sums, balls, shares, strict=True)]
         variance = [(self.spending.scale(b, part) / self.n) ** 2 for b, part in zip(balls, shares, strict=True)]
-        return (np.array(noisy), np.array(variance)), *others
+        return np.array(noisy), np.array(variance)
 
     def inverse(self, bend: list[Curvature], total: list[Array]) -> Array:
         """Of the curvature, if there is one to release. proof: curvature"""

@@ -23,6 +23,7 @@ __all__ = [
     "Gradient",
     "Likelihood",
     "Norms",
+    "Parts",
     "Residuals",
     "Slope",
     "Spread",
@@ -163,10 +164,14 @@ class Norms:
         norm = block.norm if block.keep is None else block.norm[block.keep]
         if is_foreign(norm):  # how many are at most so large, from sorted values; then differences
             xp = namespace(norm)
-            below = to_numpy(xp.searchsorted(xp.sort(norm), like(np.array(self.edges[:-1]), norm), side="right"))
-            return np.diff(below, prepend=0, append=norm.shape[0]).astype(float)
-        cells = np.minimum(np.searchsorted(self.edges, norm), len(self.edges) - 1)
-        return np.bincount(cells, minlength=len(self.edges)).astype(float)
+            below: Any = to_numpy(xp.searchsorted(xp.sort(norm), like(np.array(self.edges[:-1]), norm), side="right"))
+        else:  # comparing all with an edge is quicker than searching for each, and most edges lie beyond all of them
+            least, most = (float(np.min(norm)), float(np.max(norm))) if norm.size else (0.0, 0.0)
+            below = [
+                norm.size if edge >= most else 0 if edge < least else int(np.count_nonzero(norm <= edge))
+                for edge in self.edges[:-1]
+            ]
+        return np.diff(below, prepend=0, append=norm.shape[0]).astype(float)
 
     def contributions(self, p: int) -> list[Contribution]:
         return [Cell()]
@@ -184,8 +189,10 @@ class Curvature:
         radius = math.sqrt(self.bound) * (1.0 - _roundings(block))
         with np.errstate(divide="ignore"):
             factor = xp.clip(radius / (block.size if roots is None else block.size * _lengths(*roots)), None, 1.0)
-        counts = block.norm <= self.below
-        factor = xp.where(counts if block.keep is None else counts & block.keep, factor, 0.0)
+        counts = None if math.isinf(self.below) else block.norm <= self.below
+        if counts is None or block.keep is not None:
+            counts = block.keep if counts is None else counts & block.keep
+        factor = factor if counts is None else xp.where(counts, factor, 0.0)
         factors = [factor] if roots is None else [factor * root for root in roots]
         # So many rows for the grid: each of a row's factors adds an outer product. proof: outer
         return sum(_outer(block.z, each, math.sqrt(self.bound), n * len(factors)) for each in factors)
@@ -211,13 +218,47 @@ class Spread:
         return [Outer(self.level, p) if self.each == 1 else Together(self.level * self.each, p)]  # proof: persons
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Both :class:`Bands`, the first rows of what is returned, and :class:`Spread`, from the same whole numbers. proof: parts"""
+
+    bands: Bands
+    spread: Spread
+
+    def __call__(self, block: Block, n: int) -> Any:
+        xp, norm, columns = namespace(block.z), block.norm, 1 if block.residual.ndim == 1 else block.residual.shape[0]
+        grid = product_grid(n, self.spread.level * self.spread.each)
+        off = 0.5 * grid * math.sqrt(block.z.shape[0] * columns) * (1.0 + 1e-9)  # what rounding may add to a length
+        longest = max(self.spread.level - off, 0.0) * (1.0 - _roundings(block))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            length = xp.clip(norm, None, longest)
+            factor = xp.where(norm > 0.0, length / norm, 0.0)
+            units = whole(_gradients(block.z, block.residual * factor * (1.0 / grid)), nearest=True)
+            low, rows, most = 0.0, [], max(1.0, self.bands.levels[-1] / max(longest, 1e-300))
+            for high in self.bands.levels:
+                width = high - low
+                part = xp.clip(norm - low, 0.0, max(width - off * most - _roundings(block) * high, 0.0))
+                share = xp.where(length > 0.0, part / length, 0.0)
+                rows.append(units @ toward_zero(share, sum_grid(n, width) / grid))
+                low = high
+        found = (xp.stack(rows) * grid, _products(units, self.spread.each) * grid**2)
+        return (np.concatenate if xp is np else xp.concat)(found, axis=0)
+
+    def contributions(self, p: int) -> list[Contribution]:
+        return [*self.bands.contributions(p), *self.spread.contributions(p)]
+
+
 def _outer(z: Any, factor: Any, radius: float, n: int, each: int = 1) -> Any:
     """Exact sum of f^2 z z' where |f z| <= radius: whole numbers on a grid, toward zero. proof: outer"""
     grid = product_grid(n, radius * each)
-    units = whole(_gradients(z, factor * (1.0 / grid)))
+    return _products(whole(_gradients(z, factor * (1.0 / grid))), each) * grid**2
+
+
+def _products(units: Any, each: int) -> Any:
+    """Outer products of columns, added up by groups of so many first."""
     if each > 1:
-        units = namespace(z).sum(namespace(z).reshape(units, (units.shape[0], -1, each)), axis=2)
-    return (units @ units.T) * grid**2
+        units = namespace(units).sum(namespace(units).reshape(units, (units.shape[0], -1, each)), axis=2)
+    return units @ units.T
 
 
 def _gradients(z: Any, factor: Any) -> Any:
@@ -258,11 +299,13 @@ class Gradient:
         self.column = None if constant is None else float(math.trunc(constant / self.grid))
         bits = ROW_BITS - math.ceil(math.log2(len(theta) + 1))
         self.map, self.slopes = whitening.T * self.grid, round_public(theta, bits) * self.grid
+        self.far = True  # whether a value may lie beyond REACH times the bound
 
     def block(self, x: Any, y: Any, keep: Any, *, rooted: bool = True) -> Block:
         """Whitened rows and their residuals; a value beyond REACH times the bound is moved to that edge."""
         xp, p = namespace(x), x.shape[1]
-        units = whole(clipped(x * (1.0 / self.grid), 2.0**ROW_BITS), nearest=True)
+        units = x * (1.0 / self.grid)
+        units = whole(clipped(units, 2.0**ROW_BITS) if self.far else units, nearest=True)
         slopes, z = like(self.slopes[:p], x), like(self.map[:, :p], x) @ units.T
         predictor = units @ slopes if slopes.ndim == 1 else slopes.T @ units.T
         if self.column is not None:
@@ -279,6 +322,7 @@ class Gradient:
     def sums(self, rows: Rows, *asks: Ask) -> tuple[Array, ...]:
         """One pass over the rows for all that is asked."""
         n = rows.n  # what travels to the rows must not hold them
+        self.far = getattr(rows, "largest", math.inf) > self.grid * 2.0**ROW_BITS
         rooted = any(isinstance(ask, Curvature) for ask in asks)
 
         def pass_(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:

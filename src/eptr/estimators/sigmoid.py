@@ -15,14 +15,25 @@ def decay(t: Any) -> Any:
     """exp(-t) for t >= 0, in (0, 1]; what is beyond 40 counts as 40. proof: decay"""
     u = namespace(t).clip(t, None, FARTHEST) * 2.0**-HALVINGS
     s = u * u
-    even, odd = (s * 30.0 + 3360.0) * s + 30240.0, ((s + 420.0) * s + 15120.0) * u
-    power = (even - odd) / (even + odd)
+    even, odd = s * 30.0, s + 420.0  # in place from here on: memory costs more than arithmetic
+    even += 3360.0
+    even *= s
+    even += 30240.0
+    odd *= s
+    odd += 15120.0
+    odd *= u
+    power = even - odd
+    even += odd
+    power /= even
     for _ in range(HALVINGS):
-        power = power * power
+        power *= power
     return power
 
 
 def sigmoid(t: Any) -> Any:
     """Of every number, between 0 and 1. proof: decay"""
     e = decay(abs(t))
-    return namespace(t).where(t > 0.0, 1.0 / (1.0 + e), e / (1.0 + e))
+    share = namespace(t).where(t > 0.0, 1.0, e)
+    e += 1.0
+    share /= e
+    return share

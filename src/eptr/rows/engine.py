@@ -90,6 +90,11 @@ class Engine(ABC):
     def _partials(self, task: Pass) -> Iterable[Partial]:
         """``task`` applied to every piece."""
 
+    @property
+    def largest(self) -> float:
+        """What no |x| exceeds, as far as the first pass has shown."""
+        return math.inf if self._largest is None else self._largest
+
     def check(self) -> None:
         if self._largest is None:
             self.sum(_nothing)

@@ -22,10 +22,10 @@ from .task import Model, Task
 
 __all__ = ["CACHE_NUMBERS", "MemoryRows", "block_rows", "claims", "column", "open", "predict", "unquoted"]
 
-# Numbers per block. One core alone works fastest where a few such arrays fit into its own cache; threads want blocks large
-# enough to hide the cost of handing over the interpreter lock; a device runs its own threads and wants large pieces.
+# Numbers per block: a few such arrays fit into the cache that cores share, and rows are so many that neither loops of numpy nor
+# handing over the interpreter lock take long; smaller ones where tables are read; a device runs its own threads.
 CACHE_NUMBERS = 40_000
-_BLOCK_NUMBERS = 500_000
+_BLOCK_NUMBERS = 250_000
 _DEVICE_NUMBERS = 20_000_000
 # What scikit-learn's messages start with when they go on to print data, and what to say instead.
 _FIXES = {
@@ -172,10 +172,8 @@ class MemoryRows(Engine):
         else:
             whole = np.issubdtype(y.dtype, np.integer) if self._local else xp.isdtype(y.dtype, "integral")
             self.target, self.y = "labels" if whole else "numbers", y
-        local = _BLOCK_NUMBERS if WORKERS > 1 else CACHE_NUMBERS
-        self._block = block or _even_block(
-            self.n, block_rows(self.n_features, local if self._local else _DEVICE_NUMBERS)
-        )
+        numbers = _BLOCK_NUMBERS if self._local else _DEVICE_NUMBERS
+        self._block = block or _even_block(self.n, block_rows(self.n_features, numbers))
 
     def _partials(self, task: Pass) -> Iterable[Partial]:
         if self.n <= self._block or WORKERS == 1 or not self._local:

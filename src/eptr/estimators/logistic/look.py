@@ -38,14 +38,16 @@ def look(rows: Rows, x_bound: float, constant: float | None, classes: int) -> Lo
         z, ones = project(x, factors, grid, nearest=True), xp.ones_like(y)
         mine = [y == float(k) for k in range(classes)]
         mine = mine if keep is None else [each & keep for each in mine]
-        member = xp.stack([xp.where(each, ones, 0.0) for each in mine], axis=1)
+        member = [xp.where(each, ones, 0.0) for each in mine]
         weight = whole((ones if factors is None else factors) * column)
         weight = weight if keep is None else xp.where(keep, weight, 0.0)
         beyond = 0.0 * ones[0] if factors is None else xp.sum(xp.where(factors < 1.0, ones, 0.0))
-        return z.T @ z, z.T @ weight, weight @ weight, z.T @ member, weight @ member, xp.sum(member, axis=0), beyond
+        sums = xp.stack([each @ z for each in member])  # one by one: few columns make slow products
+        last = xp.stack([each @ weight for each in member])
+        return z.T @ z, weight @ z, weight @ weight, sums, last, xp.stack([xp.sum(each) for each in member]), beyond
 
     gram, side, corner, sums, last, counts, outside = rows.sum(block)  # rows in units of the grid: whole numbers
     if constant is not None:
         gram = np.block([[gram, side[:, None]], [side[None, :], corner]])
-        sums = np.vstack([sums, last])
-    return Look(gram * grid**2, sums.T * grid, counts, np.asarray(outside))
+        sums = np.column_stack([sums, last])
+    return Look(gram * grid**2, sums * grid, counts, np.asarray(outside))

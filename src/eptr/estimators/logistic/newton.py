@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...privacy.contribution import Ball
 from ..descent import CURVATURE_DOUBT, CURVATURE_FINE, Descent, Schedule, Solution, levels, schedule
-from ..gradient import Bands, Curvature
+from ..gradient import Bands, Curvature, Parts
 from ..tail import Tail
 from ..whitening import repaired
 from .likelihood import Classes
@@ -28,6 +28,7 @@ STEPS, BEND = (0.05,) * 4, 0.2  # as many if the curvature is mostly noise; how 
 NOISE = 2.5  # times the noise of a step on log odds if it had the whole budget: its share, if that is more
 BLURRED, OVERSHOT = 0.5, 1.3  # noise of a curvature from which steps may go too far; by how much they clearly do
 CLOSE = 1.9  # log odds that moved by less than this over n^(1/8) need but one step more. proof: passes
+SAME, CLEAR = 1.0, 0.1  # if they moved by less than this over n^(1/6) a curvature with less noise than that is kept
 # Where noise rules: steps to discriminant analysis and their share, steps from there, and how these grow.
 ARRIVING, ARRIVING_SHARE, LATER, GROWTH = 3, 0.25, 8, 1.3
 CURVATURE_SHARE, LEVERAGE = 0.02, 3.0  # of the last curvature; least multiple of p at which one row's is cut
@@ -53,6 +54,7 @@ class Newton(Descent):
 
     likelihood: Classes
     blurred = False  # whether the curvature is mostly noise
+    ahead: Array | None = None  # the curvature where the last step ended, if it was short
     # Where the last step began, its gradient, and what noise has in common with its move.
     before: tuple[Array, Array, float] | None = None
     least, wide = 2.0, 1.4  # steps are cut at so many lengths of a row of the rarest class
@@ -113,8 +115,9 @@ class Newton(Descent):
         total, bent, *others = self.at(phi).sums(self.rows, cut, bend, *asks)
         ball, most = Ball(self.clip), share * (1.0 - BEND)
         released = self.spending.noisy(total[0], ball, most) / self.n
-        curvature = self.halfway(self.curvature(bend, bent, share * BEND, phi), released)
-        curvature = self.stiffer(curvature, phi, released)
+        curvature = self.curvature(bend, bent, share * BEND, phi)
+        self.ahead = curvature / self.change(released)
+        curvature = self.stiffer(self.halfway(curvature, released), phi, released)
         noise = (self.spending.scale(ball, most) / self.n) ** 2
         self.before = phi, released, noise * float(np.trace(np.linalg.inv(curvature)))
         return self.inside(phi + self.moved(phi, curvature, released, noise)), others
@@ -136,10 +139,13 @@ class Newton(Descent):
 
     def halfway(self, curvature: Array, gradient: Array) -> Array:
         """The mean curvature on the way from here: where it ends, the shares of the classes are those counted. proof: passes"""
+        return curvature * (1.0 + 1.0 / self.change(gradient)) / 2.0
+
+    def change(self, gradient: Array) -> float:
+        """The curvature here, in units of that where the shares of the classes are those counted. proof: passes"""
         if self.constant is None:
-            return curvature
-        here = self.likelihood.information(self.matrix(gradient) @ self.direction)
-        return curvature * (1.0 + 1.0 / min(max(here, 0.25), 4.0)) / 2.0
+            return 1.0
+        return min(max(self.likelihood.information(self.matrix(gradient) @ self.direction), 0.25), 4.0)
 
     def odds(self, phi: Array) -> float:
         """Standard deviation over rows of the log odds, all of them together."""
@@ -152,6 +158,7 @@ class Newton(Descent):
         loud = noise * math.sqrt(self.p / self.columns) * float(np.linalg.norm(self.likelihood.mix))
         blur = self.spending.scale(bend.contributions(self.p)[0], BEND * shares[0]) * math.sqrt(2.0 * self.p) / self.n
         self.blurred = blur > BLURRED
+        clear = blur < CLEAR
         least, left = 1 + round((len(shares) - 1) * min(1.0, blur)), math.fsum(shares)
         each = min(max(shares[0], NOISE * loud), left / least)
         near = max(CLOSE * self.n**-0.125, 3.0 * loud / math.sqrt(each))
@@ -163,15 +170,23 @@ class Newton(Descent):
                 break
             phi, (after, _) = after, self.step(after, min(each, left))
             left, least = max(left - each, 0.0), least - 1
+        if not clear or self.odds(after - phi) > SAME * self.n ** (-1.0 / 6.0):
+            self.ahead = None
         return after, tail, noise**2 / each, left
 
     def solve(self, phi: Array) -> Solution:
         """Newton's steps, the last of them in bands. proof: passes"""
         plan, (phi, tail, doubt, left) = self.plan, self.arrive(phi)
-        bands, bend = Bands(levels(tail, plan.outside, self.n)), Curvature(plan.leverage)
-        spread = self.spread(tail, bands.levels)
-        (found, noise), outer, total = self.bands(phi, bands, plan.passes[1] + left, spread, bend)
-        curvature = self.halfway(self.curvature(bend, total, plan.curvature, phi), np.sum(found, axis=0))
+        bands, share = Bands(levels(tail, plan.outside, self.n)), plan.passes[1] + left
+        spread, bends = self.spread(tail, bands.levels), [Curvature(plan.leverage)]
+        if self.ahead is not None:  # the step before was short: its curvature is still the one here. proof: passes
+            bends, share = [], share + plan.curvature
+        both, *totals = self.at(phi).sums(self.rows, Parts(bands, spread), *bends)
+        found, noise = self.released(bands, both[: len(bands.levels)], share)
+        outer, curvature = both[len(bands.levels) :], self.ahead
+        if curvature is None:
+            curvature = self.curvature(bends[0], totals[0], plan.curvature, phi)
+        curvature = self.halfway(curvature, np.sum(found, axis=0))
         curvature = self.stiffer(curvature, phi, np.sum(found, axis=0))
         inverse = np.asarray(np.linalg.inv(curvature), dtype=np.float64)
         # Where classes are apart every step of Newton's goes on by about as much as the one before.

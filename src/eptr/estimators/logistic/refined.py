@@ -67,6 +67,10 @@ class Coded:
     def each(self) -> int:
         return self.rows.each
 
+    @property
+    def largest(self) -> float:
+        return getattr(self.rows, "largest", math.inf)
+
     def check(self) -> None:
         self.rows.check()
 
