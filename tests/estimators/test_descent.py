@@ -22,7 +22,7 @@ MU = [0.02, 0.25, 1.0, 30.0]
 @pytest.mark.parametrize(("symmetric", "warm", "clear"), [*itertools.product((False, True), repeat=3)])
 def test_shares_add_up_to_what_is_left(n, p, mu, symmetric, warm, clear):
     plan = schedule(n, p, mu, 0.83, symmetric=symmetric, warm=warm, clear=clear)
-    parts = [*plan.steps, *plan.passes, plan.norms, plan.curvature, plan.spread, plan.track, plan.check, plan.sizes]
+    parts = [*plan.steps, *plan.passes, plan.norms, plan.curvature, plan.spread, plan.track, *plan.checks, plan.sizes]
     assert all(part >= 0.0 for part in parts)
     if plan.banded or not warm:
         assert math.fsum(parts) == pytest.approx(0.83, rel=1e-12)

@@ -78,3 +78,28 @@ def test_nothing_to_see_is_no_reason_to_fail(counts):
     found = Tail(EDGES, counts, 10.0)
     assert EDGES[0] / RATIO <= found.level(5.0) <= EDGES[-1]
     assert all(math.isfinite(v) and v >= 0.0 for v in (found.square(), found.excess(1.0), found.square(2.0)))
+
+
+def test_as_many_rows_are_beyond_a_level_as_were_asked_for():
+    rng = np.random.default_rng(0)
+    found = tail(SHAPES["lognormal"](rng), 7.5, rng)
+    for outside in (5.0, 16.0, 68.0, 300.0):
+        assert found.beyond(found.level(outside)) == pytest.approx(outside, rel=1e-9)
+
+
+def test_a_count_finds_a_hump_that_a_spike_hides():
+    """92 of 100 rows are alike, the others some thirty times as long, spread over many cells."""
+    ratios = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        size = np.where(
+            rng.random(2000) < 0.08, 30.0 * np.exp(0.8 * rng.normal(size=2000)), np.exp(0.3 * rng.normal(size=2000))
+        )
+        found, last = tail(size, 8.4, rng), 3.0
+        told = found.counted(last, np.sum(size > last) + 8.4 * rng.normal(), 8.4)
+        assert told.beyond(last) > 80
+        assert np.array_equal(told.counts[EDGES < 2.0], found.counts[EDGES < 2.0])
+        ratios.append(told.level(19.0) / np.sort(size)[-19])
+    low, middle, high = np.quantile(ratios, [0.05, 0.5, 0.9])
+    assert 0.6 < low < middle < 1.8  # too high a level costs noise, one that is too low a bias
+    assert high < 3.0

@@ -38,7 +38,7 @@ def rival(entrant, **more):
 # Of smooth functions, where noise rules: the mean of what is left, too.
 # Of log odds: shares of the classes; steps, and two of Newton's along what they found; or sums of each class, Newton's steps and
 # sizes of gradients, the last of them in bands.
-FEW, BANDED, ONCE = "(IB){8}I", "C?B{4,7}CB{4,}OI?", "BCB{2,}WOI"
+FEW, BANDED, ONCE = "(IB){8}I", "C?B{4,7}CB{2,}IB{2,}IO", "BCB{2,}WIO"
 ALONG, NEWTON = "B{3,}(BW){2}WO", "B?BWC(BW)*B{2,}WO"
 REFINED = {
     "linear": (eptr.LinearRegression(1.0, 1e-3, **LINEAR), f"OII{FEW}OB"),
@@ -55,10 +55,10 @@ REFINED = {
     "linear, symmetric, warm start": (eptr.LinearRegression(2000.0, 1e-3, symmetric_errors=True, **LINEAR), "OIIBBWO"),
     "linear, private x": (eptr.LinearRegression(1.0, 1e-3, **LINEAR | {"x_bound": "private"}), f"SSI[OI]I{FEW}OB"),
     "linear, private bounds": (eptr.LinearRegression(1.0, 1e-3, **PRIVATE), f"CSSI[OI]I{FEW}OB"),
-    "linear, private bounds, warm start": (eptr.LinearRegression(200.0, 1e-3, **PRIVATE), "CSSIOIBCB{2,}W?OI"),
+    "linear, private bounds, warm start": (eptr.LinearRegression(200.0, 1e-3, **PRIVATE), "CSSIOIBCB{2,}W?IO"),
     "linear, no intercept": (eptr.LinearRegression(1.0, 1e-3, fit_intercept=False, **LINEAR), f"OII{FEW}OB"),
     "additive": (eptr.AdditiveRegressor(1.0, 1e-3, **RANGES), f"SI[OI]I{FEW}OI"),
-    "additive, banded": (eptr.AdditiveRegressor(400.0, 1e-3, **RANGES | {"y_range": (-99, 99)}), f"SIOI{BANDED}"),
+    "additive, banded": (eptr.AdditiveRegressor(400.0, 1e-3, **RANGES | {"y_range": (-99, 99)}), "SIOIC?B{4,7}CB{4,}I?O"),
     "additive, levels": (eptr.AdditiveRegressor(1.0, 1e-3, categories={1: [-1, 1]}, **RANGES), f"SI[OI]I{FEW}OI"),
     "bayes": (eptr.BayesClassifier(1.0, 1e-3, **CLASSES), "LCL"),
     "bayes, one pass": (eptr.BayesClassifier(2000.0, 1e-3, **CLASSES), "L"),

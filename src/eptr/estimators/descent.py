@@ -33,12 +33,15 @@ SYMMETRIC, SYMMETRIC_MOST = 3.0, 0.3  # errors known to be symmetric: share of r
 LOOK = 0.25, 0.08
 ROOM = 0.04  # bands are worth their price if that many rows are less than this share of all ...
 SURE = 0.015  # ... and whether they undid the clipping can be checked if they are less than this
-NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE, SIZES_SHARE, CHECK_SHARE = 0.04, 0.02, 0.02, 0.02, 0.02, 0.02
+NORMS_SHARE, CURVATURE_SHARE, SPREAD_SHARE, TRACK_SHARE, SIZES_SHARE, CHECK_SHARE = 0.04, 0.02, 0.02, 0.02, 0.02, 0.015
 FIRST = 0.2  # of the two passes' budget, to the first
 NEAR = 9.0  # squared length of a move, in that of its noise, up to which it may be noise
 LOW = 0.85  # the first level: this quantile of the gradients' norms, or half the last one
 STEPS, STEPS_MORE, STEPS_SHARE, STEPS_NOISY = 3.0, 30.0, 1.0, 8
 OVERSHOT = 1.3, 3.0  # curvature from which a move was too long, by so many standard deviations of its noise
+# More rows are beyond a level than the curve says if a count is, by so many standard deviations; more bands follow if they
+# reach so much higher. Intervals doubt the curve earlier: from as many standard deviations below as few rows allow.
+CROWD, HIGHER, WARY = 3.0, 1.2, (1.7, 0.0126)
 CROWDED = 0.01  # more rows than were meant may be beyond the last level: as many as the geometric mean of those and this share
 LIMIT = 2.0  # on the length of the estimate, in root mean squares of y
 STEP_CLIP = 2.0  # steps clip at this multiple of sqrt(p times the residual mean square) ...
@@ -72,7 +75,7 @@ class Schedule:
     spread: float
     track: float
     passes: tuple[float, float]  # the first is left out from a good start, and where noise rules
-    check: float  # on whether rows are beyond the last level
+    checks: tuple[float, float]  # on how many rows are beyond the last level, with each pass
     sizes: float  # on the size of gradients before the first step, if that of y is not clear
     target: float  # share of rows that a step clips, if steps are all there is
 
@@ -111,8 +114,9 @@ def schedule(
     curvature = CURVATURE_SHARE * (seen or symmetric or not banded)
     track = 0.0 if banded else TRACK_SHARE
     sizes = 0.0 if clear or warm or not banded else SIZES_SHARE
-    check = CHECK_SHARE * (few < SURE and not symmetric)
-    rest = share - norms - curvature - SPREAD_SHARE - track - sizes - check
+    again = CHECK_SHARE * (banded and look and not symmetric)
+    checks = (0.0 if warm else again, again or CHECK_SHARE * (few < SURE and not symmetric))
+    rest = share - norms - curvature - SPREAD_SHARE - track - sizes - math.fsum(checks)
     count = 0 if warm else round(STEPS + STEPS_MORE * math.sqrt(few)) if banded else STEPS_NOISY
     looking = LOOK[0] * min(1.0, LOOK[1] / few) * (look and not symmetric)
     stepping = 0.0 if warm else STEPS_SHARE * math.sqrt(few) if banded else (1.0 - looking) * rest
@@ -122,7 +126,7 @@ def schedule(
     passes = (0.0, final) if symmetric or warm or not banded else (FIRST * final, (1.0 - FIRST) * final)
     least, most, noisy = TRACK_TARGET
     target = least + (most - least) * min(1.0, max(0.0, (few - ROOM) / (noisy - ROOM)))
-    shares = steps, norms, curvature, leverage * seen, SPREAD_SHARE, track, passes, check, sizes
+    shares = steps, norms, curvature, leverage * seen, SPREAD_SHARE, track, passes, checks, sizes
     return Schedule(outside, banded, symmetric, *shares, target)
 
 
@@ -154,10 +158,11 @@ class Descent:
         largest: float,
         pace: float = 1.0,
         frugal: bool = False,
+        even: bool = True,
     ) -> None:
         self.likelihood, self.rows, self.x_bound, self.constant = likelihood, rows, x_bound, constant
         self.whitening, self.spending, self.plan, self.largest = whitening, spending, plan, largest
-        self.n, self.p, self.pace, self.frugal = rows.n, len(whitening.matrix), pace, frugal
+        self.n, self.p, self.pace, self.frugal, self.even = rows.n, len(whitening.matrix), pace, frugal, even
         self.learnt = np.eye(self.p)  # inverse curvature, as steps that went too far have shown it. proof: overshoot
         self.overshot = False
 
@@ -240,11 +245,18 @@ class Descent:
             left = self.left(inverse, inverse @ np.sum(second, axis=0))
         else:
             inverse = self.inverse(bend, curvature)
-            ((first, first_noise),) = self.bands(phi, bands, plan.passes[0])
+            (first, first_noise), *counts = self.bands(
+                phi, bands, plan.passes[0], *([beyond] if plan.checks[0] else [])
+            )
             move = pace * (inverse @ np.sum(first, axis=0))
+            for count in counts:
+                tail = self.counted(tail, beyond, count, plan.checks[0])[0]
+                bands = self.longer(tail, bands)
+            spread, beyond, low = self.spread(tail, bands.levels), Beyond(bands.levels[-1]), len(first)
             (second, second_noise), outer, count = self.bands(phi + move, bands, plan.passes[1], spread, beyond)
             noises = [float(np.sum(v)) for v in (first_noise, second_noise)]
-            self.learn(move, np.sum(first - second, axis=0), noises[0], math.fsum(noises))
+            again = np.sum(second[:low], axis=0)
+            self.learn(move, np.sum(first, axis=0) - again, noises[0], math.fsum(noises))
             inverse = self.learnt if self.overshot else inverse
             # Both passes point to the solution, and are averaged by precision, the same for every band. One that comes from afar
             # does so with its upper bands alone, and its noise is undone by those of the next: if they would be left out, the
@@ -252,35 +264,53 @@ class Descent:
             kept, every = self.worth_keeping(second, second_noise), len(bands.levels)
             far = not self.overshot and float(move @ move) > NEAR * self.p * noises[0]
             alone = far and kept < every
-            kept, weight = (every, 0.0) if alone else (kept, FIRST)
-            variance = second_noise if alone else 1.0 / (1.0 / first_noise + 1.0 / second_noise)
-            together, centre = weight * first + (1.0 - weight) * second, phi + (1.0 - weight) * move
+            weight = 0.0 if alone else float(second_noise[0] / (first_noise[0] + second_noise[0]))
+            kept, variance, together = every if alone else kept, second_noise.copy(), second.copy()
+            together[:low] = weight * first + (1.0 - weight) * second[:low]
+            variance[:low] = weight**2 * first_noise + (1.0 - weight) ** 2 * second_noise[:low]
+            centre = phi + (1.0 - weight) * move
             if pace < 1.0 and not self.overshot:  # what short moves leave, the first pass showed. proof: short
                 short, way = 1.0 - (1.0 - weight) * pace, np.sum(first, axis=0)
                 more = (1.0 - pace) * short * max(0.0, 1.0 - self.p * noises[0] / max(float(way @ way), 1e-300))
                 centre = centre + more * (inverse @ way)
-                noise = (pace * short + more) ** 2 * first_noise + ((1.0 - weight) * pace) ** 2 * second_noise
+                noise = ((1.0 - weight) * pace) ** 2 * second_noise
+                noise[:low] += (pace * short + more) ** 2 * first_noise
                 variance = np.maximum(variance, noise)
             moves = move / pace, inverse @ np.sum(second, axis=0), math.sqrt(noises[1])
             if far and pace == 1.0:  # with the right curvature nothing would be left to go but noise. proof: left
-                rest = inverse @ np.sum(second, axis=0)
+                rest = inverse @ again
                 left = np.outer(rest, rest) * float(rest @ rest) / float(move @ move)
-        moment = self.moment(tail, spread, outer, inverse)
-        found = self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment, pace)
-        return replace(found, banded=self.few_beyond(beyond, count), covariance=found.covariance + left, moves=moves)
+        checked = bool(plan.checks[1])
+        tail, feared, few = self.counted(tail, beyond, count, plan.checks[1]) if checked else (tail, tail, False)
+        moment = self.moment(feared, spread, outer, inverse)
+        found = self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment, pace, feared)
+        return replace(found, banded=few, covariance=found.covariance + left, moves=moves)
 
     def left(self, inverse: Array, move: Array) -> Array:
         """Square of what one pass may leave: long rows are shortened in the curvature too, if less than before. proof: left"""
         rest = (np.linalg.inv(inverse) - np.eye(self.p)) @ move / 2.0
         return np.outer(rest, rest)
 
-    def few_beyond(self, beyond: Beyond, count: Array) -> bool:
-        """Whether no more rows are beyond the last level than were meant to be, as far as can be said. proof: check"""
-        if not self.plan.check:
-            return False
-        (contribution,), share, meant = beyond.contributions(self.p), self.plan.check, self.plan.outside
-        found = float(self.spending.noisy(count, contribution, share))
-        return found < meant + math.sqrt(CROWDED * self.n * meant) + self.spending.scale(contribution, share)
+    def counted(self, tail: Tail, ask: Beyond, count: Array, share: float) -> tuple[Tail, Tail, bool]:
+        """The tail as a noisy count has it, as an interval must fear it, and whether few rows are beyond. proof: check"""
+        (contribution,), meant = ask.contributions(self.p), self.plan.outside
+        found, noise = float(self.spending.noisy(count, contribution, share)), self.spending.scale(contribution, share)
+        few = meant < SURE * self.n and found < meant + math.sqrt(CROWDED * self.n * meant) + noise
+        told, wary = tail.beyond(ask.level), WARY[0] * math.log(meant / (WARY[1] * self.n))
+        if self.frugal or found + max(wary, -CROWD) * noise < told:
+            return tail, tail, few
+        feared = tail.counted(ask.level, found + max(wary, 0.0) * noise, noise)
+        crowded = self.even and found > told + CROWD * noise
+        return tail.counted(ask.level, found, noise) if crowded else tail, feared, few
+
+    def longer(self, tail: Tail, bands: Bands) -> Bands:
+        """More bands above the last one, if more rows lie beyond it than were meant to. proof: longer"""
+        last = bands.levels[-1]
+        factor = min(tail.level(self.plan.outside), self.largest) / last
+        if factor < HIGHER:
+            return bands
+        doubled = (last * 2.0**k for k in range(1, math.ceil(math.log2(factor))))
+        return Bands((*bands.levels, *doubled, last * factor))
 
     def solution(
         self,
@@ -293,17 +323,19 @@ class Descent:
         inverse: Array,
         moment: Array,
         pace: float = 1.0,
+        feared: Tail | None = None,
     ) -> Solution:
         """From ``centre`` by the bands that are kept, and what lies beyond them; with the covariance of all that."""
         plan, n, p = self.plan, self.n, self.p
         estimate = centre + pace * (inverse @ np.sum(together[:kept], axis=0))
         # Beyond the last level: in the direction of the last band, as much as the tail's curve says. proof: unseen
-        last, below, top = levels[-1], levels[-2], together[-1]
-        ratio = tail.excess(last) / max(tail.excess(below, last), 1e-9)
+        top = together[-1]
+        ratio = ratio_beyond(tail, levels)
         if kept == len(levels):
             signal = max(0.0, 1.0 - p * float(variance[-1]) / max(float(top @ top), 1e-300))
             estimate = estimate + EXTRAPOLATE * min(ratio, 1.0) * signal * pace * (inverse @ top)
-        sure = self.frugal and bool(plan.check)
+        sure = self.frugal and plan.outside < SURE * n
+        ratio = ratio_beyond(feared or tail, levels)
         unseen = min(max(ratio, 0.0 if sure else UNSEEN * math.sqrt(plan.outside / n / 0.002)), 1.5)
         hidden = unseen**2 * (np.outer(top, top) + float(variance[-1]) * np.eye(p))
         noise, counted = float(np.sum(variance[:kept])), float(np.sum(variance))
@@ -412,6 +444,11 @@ class Descent:
         """The mean derivative of a clipped step. proof: curvature"""
         released = float(self.spending.noisy(total, bend.contributions(self.p)[0], self.plan.curvature))
         return min(max(2.0 * released / self.n, SLOPE), 1.0)
+
+
+def ratio_beyond(tail: Tail, levels: tuple[float, ...]) -> float:
+    """What lies beyond the last level, in units of what is in the last band."""
+    return tail.excess(levels[-1]) / max(tail.excess(levels[-2], levels[-1]), 1e-9)
 
 
 def levels(tail: Tail, outside: float, n: int) -> tuple[float, ...]:

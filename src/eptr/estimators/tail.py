@@ -8,6 +8,7 @@ a lognormal or a normal tail. What the curve says beyond the last visible cell i
 from __future__ import annotations
 
 import math
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ BEFORE = 6  # cells before the last visible one that the curve must follow ...
 MISFIT = 0.1  # ... up to this much of a count
 SLOPES = np.linspace(-3.0, 0.3, 34)
 BENDS = -np.concatenate([[0.0], np.geomspace(0.02, 1.0, 12)])
+# Where a count contradicts the curve it may rise to a second hump; its slope is about that of an inverse square.
+RISING, FADING = np.linspace(-3.0, 1.5, 46), (-math.log(2.0), 0.4)
 
 
 class Tail:
@@ -41,15 +44,46 @@ class Tail:
         ):
             start -= 1  # not beyond a valley: zeros and ones, say, have gradients of two sizes
         cell, here = np.arange(start, len(counts)) - float(last), counts[start:]
-        known = np.maximum(here, 0.0)
-        weight = 1.0 / (noise**2 + known + (MISFIT * known) ** 2)
+        weight = _weight(here, noise)
         curves = np.exp(np.minimum(SLOPES[:, None, None] * cell + BENDS[:, None] * cell**2, 50.0))
         sizes = np.maximum(np.sum(curves * (weight * here), -1) / np.sum(curves**2 * weight, -1), 0.0)
         misfit = np.sum(weight * (here - sizes[..., None] * curves) ** 2, -1)
         best = np.unravel_index(int(np.argmin(misfit)), misfit.shape)
-        self.edges, self.middle = edges, edges / math.sqrt(RATIO)
+        self.edges, self.middle, self.noisy, self.noise = edges, edges / math.sqrt(RATIO), counts, noise
         curve = np.concatenate([np.maximum(counts[:start], 0.0), sizes[best] * curves[best]])
         self.counts = np.where(counts > CLEAR * noise, counts, curve)
+
+    def counted(self, level: float, found: float, noise: float) -> Tail:
+        """The same, with the curve beyond a size fitted anew, to its cells and to a count of the rows there.
+
+        Sizes are taken to fade about as an inverse square does, unless the cells say otherwise.
+        """
+        here = self.middle > level
+        if not here.any():
+            return self
+        cell, counts = np.arange(float(np.sum(here))), self.noisy[here]
+        shapes = np.exp(np.minimum(RISING[:, None, None] * cell + BENDS[:, None] * cell**2, 50.0))
+        shapes /= np.sum(shapes, -1, keepdims=True)
+        weight, sure = _weight(counts, self.noise), noise**-2
+        sizes = np.sum(shapes * (weight * counts), -1) + found * sure
+        sizes /= np.sum(shapes**2 * weight, -1) + sure
+        misfit = np.sum(weight * (counts - sizes[..., None] * shapes) ** 2, -1) + (found - sizes) ** 2 * sure
+        misfit += ((RISING[:, None] - FADING[0]) / FADING[1]) ** 2
+        best = np.unravel_index(int(np.argmin(misfit)), misfit.shape)
+        told = copy(self)
+        told.counts = self.counts.copy()
+        told.counts[here] = sizes[best] * shapes[best]
+        return told
+
+    def beyond(self, level: float) -> float:
+        """How many rows exceed a size."""
+        k = min(int(np.searchsorted(self.edges, level)), len(self.edges) - 1)
+        above, left = float(np.sum(self.counts[k:])), max(float(np.sum(self.counts[k + 1 :])), 1e-2)
+        return (
+            above * (min(left / above, 1.0) ** (math.log(level / self.edges[k]) / math.log(RATIO) + 1.0))
+            if above > 0.0
+            else 0.0
+        )
 
     def level(self, outside: float) -> float:
         """The size that ``outside`` rows exceed."""
@@ -68,3 +102,9 @@ class Tail:
     def square(self, level: float = math.inf) -> float:
         """Sum over rows of squared sizes, cut at ``level``."""
         return float(np.sum(self.counts * np.minimum(self.middle, level) ** 2))
+
+
+def _weight(counts: Array, noise: float) -> Array:
+    """Of cells in a fit."""
+    known = np.maximum(counts, 0.0)
+    return np.asarray(1.0 / (noise**2 + known + (MISFIT * known) ** 2))

@@ -61,7 +61,8 @@ def test_intervals_cover(n, epsilon):
         X, y, truth = study(n, seed)
         low, high = eptr.LinearRegression(epsilon, 1e-2, 3.0, 5.0, random_state=seed).fit(X, y).conf_int().T
         hits.append((low <= truth) & (truth <= high))
-    assert 0.92 < np.mean(hits) < 0.985  # where no curvature can be released intervals are rather too wide
+    # Where no curvature can be released, and where a count cannot tell whether the clipping was undone, rather too wide.
+    assert 0.92 < np.mean(hits) < 0.9925
 
 
 def test_tested_strategies_say_why_they_have_no_intervals():

@@ -155,7 +155,8 @@ def descend(
     start = spending.scale(products, CROSS_SHARE) * float(np.linalg.norm(whitening.matrix)) / math.sqrt(n * p * scale)
     spent = paid.share + SQUARE_SHARE + OUTSIDE_SHARE * count
     warm = banded and start * float(np.max(whitening.doubt)) < WARM
-    warm = warm and bool(np.all(found.shortened(variance, n) < SHORTENED))
+    even = bool(np.all(found.shortened(variance, n) < SHORTENED))
+    warm = warm and even
     left, clear = 1.0 - spent - CROSS_SHARE * warm, square > CLEAR * doubt
     plan = schedule(n, p, mu, left, symmetric=symmetric, warm=warm, clear=clear, look=not frugal)
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
@@ -164,7 +165,7 @@ def descend(
         solution = Rough(*given).solve(scale, limit)
         # Averaged steps leave what their covariance counts, if they come nearer at all.
         return solution, whitening, found.undetermined(variance, math.inf, n), outside
-    descent, phi = Descent(*given, pace, frugal), np.zeros(p)
+    descent, phi = Descent(*given, pace, frugal, even), np.zeros(p)
     if warm:  # clear data: start from the noisy normal equations instead of from zero
         phi = whitening.matrix.T @ spending.noisy(sums.cross, products, CROSS_SHARE) / n  # proof: cross
     phi = descent.steps(phi, scale, limit)
