@@ -27,8 +27,8 @@ CLIP, RATE = (0.7, 2.0), 0.2  # cut between these multiples of sqrt(p), at this 
 LOUD = 0.03  # noise of all steps together beyond which they add nothing to discriminant analysis
 LINES = 2.5  # p over so many for each line found: noise of steps in all directions, in units of Newton's along them
 WITHIN = (0.35, 0.65), (1.0,)  # of that, on each of these; on one that begins at the sums of each class
-WIDE = 2.0, 1.0, 1.4  # where they are cut, where all is loud, and from there
-START_DOUBT = 0.6, 0.15  # of its length: what a start may be off; and that one
+WIDE = 2.0, 1.0  # where they are cut, and where all is loud
+START_DOUBT = 0.6, 0.25  # of its length: what a start may be off; and that one
 FADING = 0.5  # curvature by which a step is taken to undo the noise of earlier ones
 STEEPEST = 2.0  # steps are no shorter than one over this
 
@@ -125,7 +125,7 @@ class Rough(Newton):
         seen = replace(self.whitening, matrix=round_public(self.whitening.matrix @ basis, bits))
         plan = replace(self.plan, leverage=LEVERAGE * basis.shape[1] * self.columns)
         few = Rough(self.likelihood, self.rows, self.x_bound, self.constant, seen, spending, plan, self.largest)
-        few.wide, few.within, few.unsure = WIDE[loud + cornered], WITHIN[cornered], START_DOUBT[cornered]
+        few.wide, few.within, few.unsure = WIDE[loud], WITHIN[cornered], START_DOUBT[cornered]
         return few
 
     @property
