@@ -90,7 +90,10 @@ def positive(name: str, value: object, *, below: float = math.inf) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         example = 1.0 if below > 1.0 else 0.95 if name == "level" else 1e-6
         raise InputError(f"{name} must be a number, got {type(value).__name__}; pass {name}={example:g}, for example.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number beyond all floats
+        number = math.inf
     if not 0.0 < number < below or math.isinf(number):
         limit = "a finite number above 0" if math.isinf(below) else f"a number between 0 and {below:g}, both excluded"
         raise InputError(f"{name} must be {limit}, got {number!r}.")

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from scipy import stats as scipy_stats
 
-from eptr import InputError, NotPrivateWarning, PrivacyError, stats
+from eptr import InputError, NotPrivateWarning, PrivacyError, SettingsWarning, stats
 from eptr.privacy.bounded_range import bounded_range_mu
 from eptr.privacy.cell_line import CellLine
 from eptr.rows.memory import MemoryRows
@@ -227,6 +227,15 @@ def test_constant_and_dropped_columns_are_answered():
     assert stats.median(np.full(2000, 5.0), (0, 10), epsilon=1.0).value == 5.0
     gone = stats.median(np.full(100, math.nan), (0, 10), epsilon=1.0, invalid="drop")
     assert 0.0 <= gone.low <= gone.value <= gone.high <= 10.0
+
+
+def test_where_rows_may_be_dropped_the_caller_is_told_what_intervals_count():
+    x = np.full(5000, math.nan)
+    with pytest.warns(SettingsWarning, match="kept="):
+        stats.quantiles(x, 0.5, (0, 10), epsilon=1.0, invalid="drop")
+    none = stats.quantiles(x, [0.1, 0.5, 0.9], (0, 10), epsilon=1.0, invalid="drop", kept=0)
+    assert np.all(none.low == 0.0)
+    assert np.all(none.high == 10.0)  # nothing is known
 
 
 def test_no_interval_of_the_least_value_begins_above_the_bound():

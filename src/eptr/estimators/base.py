@@ -370,4 +370,6 @@ def whole_number(name: str, value: Any) -> int:
     """A positive count, or an error that names it."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise InputError(f"{name} must be a whole number of at least 1, got {value!r}.")
+    if int(value) > 2**53:
+        raise InputError(f"{name} must be a whole number of at most 2^53, got a larger one.")
     return int(value)

@@ -6,6 +6,7 @@ A clip is a guess about tails that fade; whether it is right changes what an int
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from .locate import Located, locate, locate_norms
 from .looks import FADE, Look, Tail
 from .moments import Weights
 
-__all__ = ["Clip", "clip_columns", "clip_norms"]
+__all__ = ["Clip", "beyond", "clip_columns", "clip_norms", "missing", "of_columns"]
 
 Array = NDArray[np.float64]
 # A guess of what lies beyond is corrected; so much of its square is feared to be left.
@@ -44,15 +45,19 @@ class Clip:
     share: float  # of mu^2 that is left
 
 
-def clip_columns(rows: Rows, bounds: Array, spending: Portion, weights: Weights, power: int = 1) -> Clip:
-    """From bounds that may be wide to a ball that holds most rows, for sums of x^``power``."""
+def clip_columns(
+    rows: Rows, bounds: Array, spending: Portion, weights: Weights, power: int = 1, *, of_squares: bool = False
+) -> Clip:
+    """From bounds that may be wide to a ball that holds most rows, for sums of x^``power``; one column may be ``of_squares``."""
     found = locate(rows, bounds, spending)
-    shape, weight = weights.contribution(rows.n_features, rows.n), weights.mean if power == 1 else weights.square
     if rows.n_features > 1:
-        return _ball(rows, bounds, spending, found, shape, weight, power)
+        return _ball(rows, bounds, spending, found, weights, power)
     left = 1.0 - found.share
-    noise = spending.scale(shape, left) / weight
-    clip = (_interval if power == 1 else _centred)(found.looks[0], noise)[:, None]
+    look, noise = found.looks[0], spending.scale(weights.contribution(1, rows.n), left)
+    if power == 1:
+        clip = _interval(look, noise / weights.mean, 2 if of_squares else 1)[:, None]
+    else:
+        clip = _centred(look, noise / weights.square, weights.square / weights.mean)[:, None]
     return Clip(clip[0], clip[1], clip[2], clip[3], clip[4], clip[5], left)
 
 
@@ -67,21 +72,24 @@ def _known(tails: tuple[Tail, Tail], tail: Tail) -> bool:
     return tail.standing > int(tail.counts.max() == fullest)
 
 
-def _interval(look: Look, noise: float) -> Array:
-    """For means: each end where noise and loss together are least."""
+def _interval(look: Look, noise: float, lasts: int) -> Array:
+    """For means: each end where noise and loss together are least; tails last as those for such a power do."""
     tails = look.tails()
     ends = _ends(tails)
-    lost, most = ([t.beyond(end) for t, end in zip(pair, ends, strict=True)] for pair in (tails, look.lasting(1)))
+    lost, most = ([t.beyond(end) for t, end in zip(pair, ends, strict=True)] for pair in (tails, look.lasting(lasts)))
     risk = (0.5 * noise * np.add.outer(*ends)) ** 2 + FEAR * np.add.outer(lost[0] ** 2, lost[1] ** 2)
     at = np.unravel_index(np.argmin(risk), risk.shape)
     end, guess, all_of_it = (np.array([v[k] for v, k in zip(pair, at, strict=True)]) for pair in (ends, lost, most))
     (below, above), more = end, np.maximum(all_of_it - guess, 0.0)
-    centre, beyond = look.centre + 0.5 * (above - below), guess[1] - guess[0]
-    return np.array([centre, 0.5 * (above + below), beyond, np.hypot(*guess), *more])
+    centre, lacking = look.centre + 0.5 * (above - below), guess[1] - guess[0]
+    return np.array([centre, 0.5 * (above + below), lacking, np.hypot(*guess), *more])
 
 
-def _centred(look: Look, noise: float) -> Array:
-    """For squares: as far to one side as to the other, so that what is subtracted for the mean is small."""
+def _centred(look: Look, noise: float, blur: float) -> Array:
+    """For squares: as far to one side as to the other, so that what is subtracted for the mean is small.
+
+    ``blur``: how much more noise the mean has.
+    """
     tails = look.tails()
     ends = _ends(tails)
     clips = np.unique(np.concatenate(ends))
@@ -89,8 +97,9 @@ def _centred(look: Look, noise: float) -> Array:
     lost, unit = tails[0].beyond(clips, 2) + tails[1].beyond(clips, 2), clips[-1] ** 2
     k = int(np.argmin((noise * (clips**2 / unit)) ** 2 + FEAR * (lost / unit) ** 2))
     low, high = look.bounds
-    if clips[k] >= 0.5 * (high - low):  # around the middle of the bounds that holds everything
-        return np.array([0.5 * (low + high), 0.5 * (high - low), 0.0, 0.0, 0.0, 0.0])
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    if clips[k] >= half * _further(blur, (look.centre - middle) / half):  # around the middle that holds everything
+        return np.array([middle, half, 0.0, 0.0, 0.0, 0.0])
     sure, most = (
         float(sum(tail.beyond(clips[[k]], 2)[0] for tail in pair))
         for pair in (look.tails(FASTER, FASTER), look.lasting(2))
@@ -98,60 +107,100 @@ def _centred(look: Look, noise: float) -> Array:
     return np.array([look.centre, clips[k], sure, sure, 0.0, max(most - sure, 0.0)])
 
 
-def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, shape: Any, weight: float, power: int) -> Clip:
+def _further(blur: float, off: Any) -> float:
+    """How much longer a clip around the mean may be than one that is ``off`` by so much of it, with as much noise in a variance.
+
+    Of a square with noise s and a mean m with noise b s, the variance has s sqrt(1 + (2 b m)^2), times the clip squared.
+    """
+    return math.sqrt(math.sqrt(float(np.mean(1.0 + (2.0 * blur * np.asarray(off)) ** 2))))
+
+
+def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, weights: Weights, power: int) -> Clip:
     """Around the middles, in units of the columns' spreads."""
     d, middles, spreads = rows.n_features, found.middles, found.spreads
+    weight, blur = (weights.mean, 1.0) if power == 1 else (weights.square, weights.square / weights.mean)
 
     def norms(x: Any) -> Any:
         wide, middle, factor = widened(x, middles, 1.0 / spreads)
         return np.sqrt(squares(((wide - middle) * factor).reshape(x.shape), 1))[:, None]
 
     whole = math.hypot(*(np.diff(bounds)[:, 0] / spreads))
-    look, spent = locate_norms(rows, norms, whole, spending, 1.0 - found.share)
+    # Around the middles nothing within the bounds is farther than this; spreads are at most about half as wide.
+    reach = max(math.hypot(*(np.max(np.abs(bounds - middles[:, None]), axis=1) / spreads)), math.sqrt(d))
+    look, spent = locate_norms(rows, norms, reach, spending, 1.0 - found.share)
     left = 1.0 - found.share - spent
-    noise = spending.scale(shape, left) / weight
+    noise = spending.scale(weights.contribution(d, rows.n), left) / weight
     # Of a mean, rows that are too long may all point the same way; squares are shared out.
-    radius, lost, most = clip_norms(look, noise, power, math.sqrt(d) if power == 1 else d)
+    own = np.zeros_like if power == 1 else of_columns(found.looks, spreads)
+    radius, lost, most = clip_norms(look, noise, power, math.sqrt(d) if power == 1 else d, own)
     # All rows are held where that costs less than the sampling error.
     hold = power == 1 and found.lumps and 0.5 * noise * whole < math.sqrt(rows.n)
-    if hold or radius >= 0.5 * whole:  # around the middle of the bounds that holds everything
+    centres, half = np.mean(bounds, axis=1), 0.5 * whole * spreads
+    further = 1.0 if power == 1 else _further(blur, (middles - centres) / half)
+    if hold or radius >= 0.5 * whole * further:  # around the middle of the bounds that holds everything
         none = np.zeros(d)
-        return Clip(np.mean(bounds, axis=1), 0.5 * whole * spreads, none, none, none, none, left)
+        return Clip(centres, half, none, none, none, none, left)
     ends, unit = spreads * radius, spreads**power
-
-    def beyond(tails: list[tuple[Tail, Tail]]) -> Array:
-        pairs = zip(tails, ends, strict=True)
-        return np.array([[t.beyond(np.array([e]), power)[0] for t in pair] for pair, e in pairs])
-
     tails = [look.tails(FADE if power == 1 else FASTER) for look in found.looks]
-    sides, alone = beyond(tails), beyond([look.lasting(power) for look in found.looks])
+    sides, alone = beyond(tails, ends, power), beyond([look.lasting(power) for look in found.looks], ends, power)
     if power == 2:  # columns have it as they have tails of their own; at most all of it, at least an even part
         own = sides.sum(axis=1) / unit
         guess = unit * lost * (d * own / own.sum() if own.sum() > 0.0 else 1.0)
-        above = np.clip(alone.sum(axis=1), unit * most, d * unit * most) - guess
-        return Clip(
-            middles, ends, guess, np.hypot(np.hypot(*sides.T), guess), np.zeros(d), np.maximum(above, 0.0), left
-        )
+        above = np.maximum(missing(alone.sum(axis=1), sides.sum(axis=1), unit * most) - guess, 0.0)
+        none, unseen = np.zeros(d), np.hypot(np.hypot(*sides.T), guess)
+        return Clip(middles, ends, guess, unseen, none, above, left)
     # What means lose is corrected where rows are seen beyond the clip and it matters beside the noise; else guesses are noise.
     seen = found.clear * np.array([[t.edges[t.seen] > e for t in pair] for pair, e in zip(tails, ends, strict=True)])
     guess = (sides * seen) @ [-1.0, 1.0]
     kept = guess**2 / (guess**2 + (0.5 * noise * ends) ** 2)
     together = unit * most * math.sqrt(d)  # all that norms lose
     below, above = np.maximum(np.minimum(alone, together[:, None]) - kept[:, None] * sides * seen, 0.0).T
-    return Clip(middles, ends, kept * guess, np.hypot(np.hypot(*sides.T), unit * lost), below, above, left)
+    unseen = np.hypot(np.hypot(*sides.T), unit * lost)
+    return Clip(middles, ends, kept * guess, unseen, below, above, left)
 
 
-def clip_norms(look: Look, noise: float, power: int, parts: float) -> tuple[float, float, float]:
+def of_columns(looks: list[Look], units: Array) -> Callable[[Array], Array]:
+    """What columns of these units are seen to lose of their squares beyond each radius, on the whole."""
+    tails = [[tail.standing_out() for tail in look.tails()] for look in looks]
+
+    def lost(radii: Array) -> Array:
+        found = [
+            sum(t.beyond(radii * unit, 2) for t in pair) / unit**2 for pair, unit in zip(tails, units, strict=True)
+        ]
+        return np.asarray(np.sqrt(np.mean(np.square(found), axis=0)))
+
+    return lost
+
+
+def missing(alone: Array, guess: Array, even: Array) -> Array:
+    """What squares of columns lose at most: as they have tails of their own, but no more than all that norms lose, of which
+    ``even`` is an even part, or than is seen; and no less than that part.
+    """
+    return np.maximum(np.clip(alone, even, len(even) * even), guess)
+
+
+def beyond(tails: list[tuple[Tail, Tail]], ends: Array, power: int) -> Array:
+    """What columns have beyond their ends, below and above."""
+    pairs = zip(tails, ends, strict=True)
+    return np.array([[tail.beyond(np.array([end]), power)[0] for tail in pair] for pair, end in pairs])
+
+
+def clip_norms(
+    look: Look, noise: float, power: int, parts: float, own: Callable[[Array], Array] = np.zeros_like, held: float = 0.0
+) -> tuple[float, float, float]:
     """The radius of least risk to each of ``parts`` equal parts of |x|^``power``.
 
-    Also what it takes from each: as guessed, and at most.
+    Also what it takes from each: as guessed, and at most. ``own``: what columns are seen to have beyond a radius, if that is more
+    than norms show. ``held``: a length to be held beside the radius.
     """
     tail, sure = (look.tails(fade)[1] for fade in (FADE, FADE if power == 1 else FASTER))
     clips = tail.clips()
-    lost = tail.beyond(clips, power, look.centre) / parts
+    lost = np.maximum(tail.beyond(clips, power, look.centre) / parts, own(look.centre + clips))
     fear = FEAR if power == 2 else 0.5 * FEAR  # long rows seldom all point the same way
     k = int(np.argmin((noise * (look.centre + clips) ** power) ** 2 + fear * lost**2))
     if not _known(look.tails(), tail):  # longer rows may be anywhere
         k = -1
-    guess, most = (float(t.beyond(clips[[k]], power, look.centre)[0]) / parts for t in (sure, look.lasting(power)[1]))
-    return look.centre + float(clips[k]), guess, most
+    radius = math.hypot(look.centre + float(clips[k]), held)
+    end = np.minimum([radius - look.centre], tail.edges[-1])
+    guess, most = (float(t.beyond(end, power, look.centre)[0]) / parts for t in (sure, look.lasting(power)[1]))
+    return radius, guess, most

@@ -16,8 +16,8 @@ from ..privacy.spending import Portion
 from ..privacy.unit import Unit
 from ..rows.engine import Rows
 from ..rows.exact import product_grid, project, shrink_factors, sum_grid
-from ..rows.namespace import doubles, namespace, whole
-from .clip import clip_norms
+from ..rows.namespace import doubles, like, namespace, whole
+from .clip import FASTER, beyond, clip_norms, missing, of_columns
 from .estimate import Estimate
 from .locate import locate, locate_norms
 from .mean import Asked, ask_columns, pooled
@@ -65,8 +65,11 @@ def covariance(
     within = np.minimum(most / np.sqrt(np.diag(found.value)), 1.0)  # which leaves the matrix positive semidefinite
     value, reach = found.value * np.outer(within, within), question.normal_quantile * np.hypot(sampling, privacy)
     least = np.where(np.eye(len(names)), 0.0, -np.outer(most, most))
-    reach = np.full_like(reach, np.inf) if found.few else reach
-    low, high = (np.clip(value + sign * reach, least, np.outer(most, most)) for sign in (-1.0, 1.0))
+    # Long rows may have made a product smaller or larger, a square only smaller.
+    more = np.sqrt(np.outer(found.missing, found.missing))
+    sides = (np.hypot(reach, np.where(np.eye(len(names)), 0.0, more)), np.hypot(reach, more))
+    sides = (np.full_like(reach, np.inf),) * 2 if found.few else sides
+    low, high = (np.clip(value + end, least, np.outer(most, most)) for end in (-sides[0], sides[1]))
     return question.answer(
         asked.spending, value, sampling, privacy, (names, names), noise_scale=found.noise, low=low, high=high
     )
@@ -160,6 +163,7 @@ class _Covariances:
     whole: Array
     sampling: Array
     noise: float
+    missing: Array  # at most, from the variances, if tails last
     few: bool  # nothing is known
 
     @property
@@ -202,22 +206,35 @@ def _covariances(asked: Asked) -> _Covariances:
     rows, spending, d = asked.rows, asked.spending, asked.rows.n_features
     if d < 2:
         raise InputError("x must have at least two columns; for one, use stats.variance.")
-    found = locate(rows, asked.bounds, spending)
+    bounds, found = asked.bounds, locate(rows, asked.bounds, spending)
     drop = asked.question.drop
     radius = ROUGH_RADIUS * math.sqrt(d)
-    rough = _products(rows, Mapped(found.middles, found.spreads, np.eye(d), np.zeros(d)), radius, drop, spending, ROUGH)
-    whitened = Mapped(found.middles, found.spreads, _whitening(rough) / radius, np.clip(rough.mean, -1.0, 1.0) * radius)
+    plain = Mapped(found.middles, found.spreads, np.eye(d), np.zeros(d))
+    rough = _products(rows, plain, bounds, radius, drop, spending, ROUGH)
+    shift = np.where(found.lost, 0.0, np.clip(rough.mean, -1.0, 1.0) * radius)
+    whitened = Mapped(found.middles, found.spreads, _whitening(rough, found.lost, radius**-2) / radius, shift)
     left, longest = 1.0 - found.share - ROUGH, FAR * d * float(np.abs(whitened.matrix).max())
-    look, spent = locate_norms(rows, whitened.norms, longest, spending, left)
+    look, spent = locate_norms(rows, lambda x: whitened.norms(_inside(x, bounds)), longest, spending, left)
     left -= spent
     noise = spending.scale(Products(1.0, d, 0.0, drop), left)
     # Each of d variances bears its part of what is lost; noise is in d (d + 1)/2 numbers.
-    radius, lost, most = clip_norms(look, noise * math.sqrt(0.5 * (d + 1)), 2, d)
-    last = _products(rows, whitened, radius, drop, spending, left)
+    back = found.spreads[:, None] * np.linalg.inv(whitened.matrix)
+    unit = np.sum(back**2, axis=1)
+    # What noise hides in a column may be anywhere within its bounds: it is not cut.
+    far = np.max(np.abs(bounds - found.middles[:, None]), axis=1) / found.spreads
+    radius, lost, most = clip_norms(
+        look,
+        noise * math.sqrt(0.5 * (d + 1)),
+        2,
+        d,
+        of_columns(found.looks, np.sqrt(unit)),
+        math.hypot(0.0, *far[found.lost]),
+    )
+    last = _products(rows, whitened, bounds, radius, drop, spending, left)
     matrix = (radius**2 * last.centred() + np.eye(d) * lost / last.n) * (last.n / max(last.n - 1.0, 1.0))
     values, vectors = np.linalg.eigh(matrix)
     values = np.maximum(values, 1e-3 * radius**2 * last.noise)
-    matrix, back = (vectors * values) @ vectors.T, found.spreads[:, None] * np.linalg.inv(whitened.matrix)
+    matrix = (vectors * values) @ vectors.T
     # Fourth moments against those of normal rows, drawn together as far as noise explains that they differ.
     normal = np.outer(np.diag(matrix), np.diag(matrix)) + 2.0 * matrix**2
     fourth, blur = radius**4 * last.fourth / normal, radius**4 * last.noise / FOURTH / normal
@@ -227,18 +244,30 @@ def _covariances(asked: Asked) -> _Covariances:
     )  # persons.md, bound
     unseen = max(lost, 0.5 * (most - lost)) / last.n  # what may be there at most counts as two standard errors
     privacy = np.hypot(radius**2 * last.errors(), np.eye(d) * unseen)
+    sides = beyond([look.tails(FASTER) for look in found.looks], radius * np.sqrt(unit), 2).sum(axis=1)
+    alone = beyond([look.lasting(2) for look in found.looks], radius * np.sqrt(unit), 2).sum(axis=1)
+    more = np.maximum(missing(alone, sides, unit * most) - unit * lost, 0.0) / last.n
     whole_way = back @ ((vectors * np.sqrt(values)) @ vectors.T)
     scale = float(np.max(_errors(back, radius**2 * last.noise * np.eye(d))))
-    return _Covariances(matrix, back, privacy, whole_way, sampling, scale, last.few)
+    return _Covariances(matrix, back, privacy, whole_way, sampling, scale, more, last.few)
 
 
-def _products(rows: Rows, mapped: Mapped, radius: float, counted: bool, spending: Portion, share: float) -> _Released:
+def _inside(x: Any, bounds: Array) -> Any:
+    """Moved into the bounds."""
+    low, high = (like(end, x) for end in bounds.T)
+    xp = namespace(x)
+    return xp.minimum(xp.maximum(x, low), high)
+
+
+def _products(
+    rows: Rows, mapped: Mapped, bounds: Array, radius: float, counted: bool, spending: Portion, share: float
+) -> _Released:
     """Noisy means of u, u u' and u^2 u^2' of mapped rows in units of the radius, in the unit ball. proof: products"""
     d, grid, fine = rows.n_features, product_grid(rows.n, 1.0), sum_grid(rows.n, 1.0)
 
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         xp = namespace(x)
-        u = mapped(x) * (1.0 / radius)
+        u = mapped(_inside(x, bounds)) * (1.0 / radius)
         if keep is not None:
             u = xp.where(keep[:, None], u, xp.zeros_like(u))
         units = project(u, shrink_factors(u, 1.0, grid), grid, nearest=True)
@@ -261,9 +290,10 @@ def _products(rows: Rows, mapped: Mapped, radius: float, counted: bool, spending
     return _Released(n, mean / MEAN / n, square / n, fourth / FOURTH / n, sd / n, few)
 
 
-def _whitening(rough: _Released) -> Array:
-    """A^(-1/2) of the first matrix, drawn towards the identity as far as noise rules."""
+def _whitening(rough: _Released, lost: Any, unit: float) -> Array:
+    """A^(-1/2) of the first matrix, drawn towards the identity as far as noise rules; columns that are lost stay as they are."""
     matrix, d = rough.centred(), len(rough.mean)
+    matrix = np.where(np.logical_or.outer(lost, lost), unit * np.eye(d), matrix)
     middle = float(np.trace(matrix)) / d
     apart = max(float(np.sum((matrix - middle * np.eye(d)) ** 2)), 1e-300)
     kept = max(0.0, 1.0 - rough.noise**2 * (0.5 * d * (d + 1) - 1.0) / apart)

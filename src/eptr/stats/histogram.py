@@ -72,7 +72,7 @@ def histogram(
 def _edges(bins: Any) -> Any:
     try:
         edges = np.asarray(bins, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         edges = np.empty(0)
     if edges.ndim != 1 or len(edges) < 2 or np.any(np.isnan(edges)) or not np.all(edges[:-1] < edges[1:]):
         raise InputError(

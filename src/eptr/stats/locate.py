@@ -42,7 +42,10 @@ class Located:
     share: float
     clear: bool  # whether noise allows cells of a third of the spread
     lumps: bool = (
-        False  # whether most rows of a column have nearly one value, so that noise may hide where the others lie
+        False  # whether many rows of a column have nearly one value, so that noise may hide where the others lie
+    )
+    lost: Any = (
+        False  # by columns: whether no more stands out than one cell, so that spreads are half the bounds' width
     )
 
 
@@ -58,10 +61,11 @@ def locate(rows: Rows, bounds: Array, spending: Portion) -> Located:
     units = found.spreads * _unit(rows.n, spending, rows.n_features, last)
     again = _search(rows, bounds, spending, found.middles, units, last, 1 if one else MOST)
     looks = again.looks
-    spreads = np.maximum(again.spreads, [look.spread(rows.n) for look in looks])
+    whole = np.array([look.spread() for look in looks])
+    spreads = np.maximum(again.spreads, whole)
     lumps = bool(np.any(again.spreads < 0.5 * spreads))
     spreads = _alike(spreads / width, 4.0 * looks[0].sd / rows.n) * width
-    return Located(again.middles, spreads, looks, found.share + again.share, again.clear, lumps)
+    return Located(again.middles, spreads, looks, found.share + again.share, again.clear, lumps, whole >= 0.5 * width)
 
 
 def locate_norms(rows: Rows, norms: Any, most: float, spending: Portion, left: float) -> tuple[Look, float]:
@@ -85,7 +89,7 @@ def _search(
     """Looks around what was seen before, at columns of which the cells are still too coarse."""
     least = (bounds[:, 1] - bounds[:, 0]) * _FINEST
     middles, spreads, spent, wanted = middles.copy(), units.copy(), 0.0, _unit(rows.n, spending, rows.n_features, share)
-    which, looks = np.arange(rows.n_features), [Look(np.zeros(2), 1.0, 0.0, 1.0, (0.0, 1.0))] * rows.n_features
+    which, looks = np.arange(rows.n_features), [Look(np.zeros(2), 1.0, 0.0, 1.0, (0.0, 1.0), rows.n)] * rows.n_features
     for _ in range(most):
         part = share * len(which) / rows.n_features
         seen = look_at_columns(rows, which, middles[which], units[which], bounds[which], spending, part)

@@ -7,7 +7,7 @@ for any bounds. What is read off the released counts are guesses about tails: th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,15 @@ Array = NDArray[np.float64]
 NEXT, APART, ALONE = 3.5, 0.5, 5.0
 # What a cell must hold, in the same unit, to be worth counting among its neighbours.
 RUN = 1.5
+# A cell with a larger part of the rows has a value that many share: none of a third of a spread, nor of two, has as much.
+# Beside it a faint cell says little about where other rows are, and must stand out as one that lies alone.
+SHARED = 0.6
 # Beyond the last cell that stands out, each count is this times less of the one before than that was of its own, or less if
 # that is seen, down to a limit: values that are counts have gaps.
 FADE, FASTEST = 0.55, 0.2
-# The most that is feared: counts that are the same parts of each other, as those of powers of x; where squares are asked for,
-# which such tails may double, parts that fall by 5 %.
-LASTING = {1: 1.0, 2: 0.95}
+# The most that is feared: counts that are the same parts of each other, as those of powers of x, up to their noisy numbers and
+# two standard deviations; where squares are asked for, which such tails may double, parts that fall by 5 %, and one.
+LASTING = {1: (1.0, 2.0), 2: (0.95, 1.0)}
 # The mean of what lies beyond the inner end of a cell, as a share of its width: tails fall.
 WITHIN = 0.37
 
@@ -54,6 +57,10 @@ class Tail:
         inner, outer = np.maximum(self.edges[1:-1], 1e-200), np.maximum(self.edges[2:], 1e-200)
         found = np.concatenate([self.edges[1:], *(inner ** (1.0 - part) * outer**part for part in (0.25, 0.5, 0.75))])
         return np.unique(np.clip(found, 0.0, self.edges[-1]))
+
+    def standing_out(self) -> Tail:
+        """Without what is guessed."""
+        return replace(self, counts=np.where(np.arange(len(self.counts)) < self.seen, self.counts, 0.0))
 
     def lengths(self) -> Array:
         """How fast the density falls within each cell: the length of an exponential that leads there from the cell before."""
@@ -80,9 +87,9 @@ class Tail:
         return np.asarray(np.where(left > 0.0, found, 0.0).sum(axis=1))
 
 
-def fading(counts: Array, sd: float, edges: Array, fade: float, fastest: float) -> Tail:
+def fading(counts: Array, edges: Array, sd: float, fade: float, fastest: float, near: float) -> Tail:
     """The counts of one side, outward, with what cannot be told from noise replaced by a tail that fades."""
-    seen, standing = _standing(counts, sd)
+    seen, standing = _standing(counts, sd, near)
     found = np.maximum(counts, 0.0)
     ratios = found[1:seen] / np.maximum(found[: max(seen - 1, 0)], sd)
     ratio = min(max(float(ratios[-1]), 0.01), 0.9) if seen > 1 else 0.3 * seen
@@ -96,25 +103,35 @@ def fading(counts: Array, sd: float, edges: Array, fade: float, fastest: float) 
     return Tail(edges, found, seen, standing)
 
 
-def lasting(counts: Array, sd: float, edges: Array, fade: float) -> Tail:
+def lasting(counts: Array, edges: Array, sd: float, fade: float, more: float, near: float) -> Tail:
     """The same with the most that may be there; with a power of x, whose counts are the same parts of each other, if fade = 1."""
-    seen, standing = _standing(counts, sd)
+    seen, standing = _standing(counts, sd, near)
     found = np.maximum(counts, 0.0)
     found[seen - 1 : seen] += sd  # of the last that stands out, too
     ratio = min(float(found[seen - 1] / max(found[seen - 2], sd)), 1.0) if seen > 1 else 1.0
     for k in range(max(seen, 1), len(counts)):
-        found[k] = min(fade * ratio * found[k - 1], found[k] + sd)
+        found[k] = min(fade * ratio * found[k - 1], found[k] + more * sd)
         ratio = float(found[k] / max(found[k - 1], 1e-9))
     return Tail(edges, found, seen, standing)
 
 
-def _standing(counts: Array, sd: float) -> tuple[int, int]:
-    """Cells up to the last that stands out, by itself or with those before it that do not, and how many do."""
+def _standing(counts: Array, sd: float, near: float) -> tuple[int, int]:
+    """Cells up to the last that stands out, by itself or with those before it that do not, and how many do.
+
+    What a fading tail has in those before is no sign that rows go on to the last.
+    """
     seen = standing = 0
-    for k, count in enumerate(counts):
-        run = k - seen
-        if max(count / ALONE, counts[seen : k + 1].sum() / math.sqrt(run + 1) / min(NEXT + APART * run, ALONE)) > sd:
+    ratio = guess = usual = 0.0  # how a tail fades, what it has in a cell, and in those before it that do not stand out
+    for k, count in enumerate(counts.tolist()):
+        run, together = k - seen, float(counts[seen : k + 1].sum()) - usual
+        if max(count / ALONE, together / math.sqrt(run + 1) / min(near + APART * run, ALONE)) > sd:
             seen, standing = k + 1, standing + 1
+            ratio = min(count / max(float(counts[k - 1]), sd), 0.9) if k else 0.3
+            guess, usual = count, 0.0
+        else:
+            usual += guess
+        ratio *= FADE
+        guess *= ratio
     return seen, standing
 
 
@@ -137,6 +154,7 @@ class Look:
     centre: float
     unit: float
     bounds: tuple[float, float]
+    n: int  # rows, some of which may be dropped
 
     def edges(self) -> Array:
         """2K + 1 ends of cells; the outermost are those of the bounds."""
@@ -158,14 +176,28 @@ class Look:
         k = min(max(int(np.searchsorted(edges, at)), 1), len(edges) - 1)
         return float(edges[k] - edges[k - 1])
 
-    def spread(self, n: int) -> float:
-        """Standard deviation of what stands out; half the width of the bounds if no run of cells does, or one has nearly all."""
+    @property
+    def near(self) -> float:
+        """What stands out beside other cells, in standard deviations: more if most rows share a value."""
+        return self._needed(SHARED)
+
+    def _needed(self, share: float) -> float:
+        rows = min(self.n, float(self.counts.sum()) + 2.0 * self.sd * math.sqrt(len(self.counts)))
+        return ALONE if self.counts.max() > share * rows else NEXT
+
+    def spread(self) -> float:
+        """Standard deviation of what stands out; half the width of the bounds if no more does than one cell."""
         below, above = self.tails()
         if below.standing + above.standing < 2:
-            sums = np.append(0.0, np.cumsum(self.counts))
-            most = max(float(np.max(sums[k:] - sums[:-k])) / math.sqrt(k) for k in range(1, len(sums)))
-            lost = most < NEXT * self.sd or self.counts.max() > 0.75 * n
-            return 0.5 * (self.bounds[1] - self.bounds[0]) * lost
+            # Cells that are faint by themselves may stand out together, beside the fullest of them.
+            runs = np.lib.stride_tricks.sliding_window_view
+            most = max(
+                float(np.max(window.sum(axis=1) - window.max(axis=1))) / math.sqrt(k - 1)
+                for k in range(2, len(self.counts) + 1)
+                for window in [runs(self.counts, k)]
+            )
+            known = most > self._needed(SHARED - 0.2) * self.sd
+            return 0.0 if known else 0.5 * (self.bounds[1] - self.bounds[0])
         sides = [(t.counts[: t.seen], t.edges[: t.seen + 1], sign) for t, sign in ((below, -1.0), (above, 1.0))]
         weight = np.concatenate([counts for counts, _, _ in sides])
         middle = np.concatenate([sign * (e[:-1] + WITHIN * np.diff(e)) for _, e, sign in sides])
@@ -173,13 +205,13 @@ class Look:
 
     def tails(self, fade: float = FADE, fastest: float = FASTEST) -> tuple[Tail, Tail]:
         """Below the centre and above it."""
-        (one, below), (two, above) = self._sides()
-        return fading(one, self.sd, below, fade, fastest), fading(two, self.sd, above, fade, fastest)
+        below, above = (fading(*side, self.sd, fade, fastest, self.near) for side in self._sides())
+        return below, above
 
     def lasting(self, power: int) -> tuple[Tail, Tail]:
         """The same, with the most that may be there, for sums of x^``power``."""
-        (one, below), (two, above) = self._sides()
-        return lasting(one, self.sd, below, LASTING[power]), lasting(two, self.sd, above, LASTING[power])
+        below, above = (lasting(*side, self.sd, *LASTING[power], self.near) for side in self._sides())
+        return below, above
 
     def _sides(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
         """Counts and edges outward."""
@@ -237,4 +269,4 @@ def _look(
     (counts,) = rows.sum(on_host(leading))
     cells = column_cells(d)
     noisy, sd = spending.noisy(counts, cells, share), spending.scale(cells, share)
-    return [Look(noisy[j], sd, float(centres[j]), float(units[j]), (*bounds[j].tolist(),)) for j in range(d)]
+    return [Look(noisy[j], sd, float(centres[j]), float(units[j]), (*bounds[j].tolist(),), rows.n) for j in range(d)]

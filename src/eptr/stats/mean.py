@@ -94,10 +94,12 @@ class Means:
         return np.asarray(np.hypot(self.seen, 0.5 * np.maximum(self.below, self.above)))
 
 
-def means(rows: Rows, bounds: Array, spending: Portion, groups: int = 1, *, counted: bool) -> Means:
-    """Looks, a clip, then counts, sums and squares. proof: mean"""
+def means(
+    rows: Rows, bounds: Array, spending: Portion, groups: int = 1, *, counted: bool, of_squares: bool = False
+) -> Means:
+    """Looks, a clip, then counts, sums and squares; ``of_squares``: whose tails are feared as those of variances. proof: mean"""
     weights, part = mean_weights(spending.unit.relation, counted=counted), before(rows, spending)
-    clip = clip_columns(rows, bounds, part, weights)
+    clip = clip_columns(rows, bounds, part, weights, of_squares=of_squares)
     found = moments(rows, groups, clip.centre, clip.scale, bounds, weights, part, clip.share)
     value = np.clip(clip.centre + clip.scale * found.powers[1] + clip.beyond / rows.n, *bounds.T)
     sampling = clip.scale * mean_errors(rows, found, bounds, clip.centre, clip.scale, spending)
@@ -128,12 +130,21 @@ def mean_weights(relation: str, *, counted: bool) -> Weights:
 
 
 def pooled(values: Array, noise: Array) -> Array:
-    """Positive numbers of known noise: four or more are drawn together as far as noise may explain that they differ."""
+    """Positive numbers of known noise: four or more are drawn together as far as noise may explain that they differ.
+
+    Each by its own noise: one that is hardly known follows the others, and does not lead them.
+    """
     if values.shape[-1] >= 4:
-        middle = values.mean(axis=-1, keepdims=True)
-        apart = np.var(values, axis=-1, ddof=1, keepdims=True)
-        kept = np.clip(1.0 - np.mean(noise**2, axis=-1, keepdims=True) / np.maximum(apart, 1e-300), 0.0, 1.0)
-        values = middle + kept * (values - middle)
+        weight = (np.min(noise, axis=-1, keepdims=True) / noise) ** 2
+        total = weight.sum(axis=-1, keepdims=True)
+        middle = (weight * values).sum(axis=-1, keepdims=True) / total
+        apart = (weight * (values - middle) ** 2).sum(axis=-1, keepdims=True)
+        unit = np.min(noise, axis=-1, keepdims=True) ** 2
+        surplus = apart - (values.shape[-1] - 1.0) * unit
+        true = np.maximum(
+            surplus / (total - (weight**2).sum(axis=-1, keepdims=True) / total), 0.0
+        )  # their own variance
+        values = middle + true / (true + noise**2) * (values - middle)
     return np.maximum(values, 0.5 * noise)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,7 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, positive
+from ..errors import InputError, SettingsWarning, positive
 from ..privacy.bounded_range import bounded_range_mu
 from ..privacy.cell_line import CellLine
 from ..privacy.claim import Cost
@@ -31,6 +32,8 @@ __all__ = ["median", "over_persons", "quantiles"]
 Array = NDArray[np.float64]
 # Of epsilon, so that what columns get adds up to no more.
 _KEPT_BACK = 1.0 - 1e-15
+# Below this, numbers of rank errors overflow; nothing is left of an answer long before.
+_LEAST = 1e-100
 # Places in a tie of many rows, for each unit of the scale of rank errors.
 _FINENESS = 8.0
 
@@ -104,8 +107,10 @@ def _answer(
     kept: float | None = None,
 ) -> Estimate:
     levels, step = _levels(q), None if step is None else positive("step", step)
-    if kept is not None and not (isinstance(kept, Real) and float(kept) >= 0.0):
+    if kept is not None and not (isinstance(kept, Real) and 0 <= kept < 2**53):
         raise InputError("kept must be about how many rows are not dropped, a number, or None.")
+    if float(positive("epsilon", epsilon)) < _LEAST:
+        raise InputError(f"epsilon must be at least {_LEAST:g} for quantiles, got {epsilon!r}.")
     question = Question(
         what=what,
         epsilon=epsilon,
@@ -118,6 +123,12 @@ def _answer(
     columns = tuple(bounds) if isinstance(bounds, Mapping) else None
     task = Task("none", drop_invalid=question.drop, columns=columns)
     rows, spending = question.open(x, task=task, cost=lambda rows: _cost(epsilon, rows.n_features))
+    if question.drop and level is not None and kept is None:
+        warnings.warn(
+            "intervals count all rows, and are too short if many are dropped: pass quantiles(..., kept=) about how many are not.",
+            SettingsWarning,
+            stacklevel=4,
+        )
     grids = [ValueGrid(low, high, step) for low, high in column_bounds(bounds, rows.n_features).tolist()]
     each, total = epsilon / len(grids) * _KEPT_BACK, None if question.drop else rows.n
     widest = rank_sensitivity([Fraction(0)], spending.unit, public_total=total is not None)
@@ -204,7 +215,8 @@ def _levels(q: Any) -> list[Fraction]:
     if not listed or np.ndim(q) > 1:
         raise InputError("q must be a level between 0 and 1, or a list of some.")
     for level in listed:
-        if isinstance(level, bool) or not isinstance(level, Real) or not 0.0 <= float(level) <= 1.0:
+        number: Any = level if isinstance(level, Real) and not isinstance(level, bool) else math.nan
+        if not 0 <= number <= 1:
             raise InputError(f"q must hold levels between 0 and 1, got {level!r}.")
     return [Fraction(float(level)).limit_denominator(10**9) for level in listed]
 

@@ -157,8 +157,9 @@ class Question:
 
 
 def statistic(function: Callable[P, Estimate]) -> Callable[P, Estimate]:
-    """A function of ``eptr.stats``: its docstring made whole, and a setting that it does not have named."""
-    names = [*inspect.signature(described(function)).parameters]
+    """A function of ``eptr.stats``: its docstring made whole, and settings that it lacks or does not have named."""
+    signature = inspect.signature(described(function))
+    names = [*signature.parameters]
     if "shared" in names:
         names[names.index("shared") :] = Shared.__annotations__
 
@@ -167,7 +168,15 @@ def statistic(function: Callable[P, Estimate]) -> Callable[P, Estimate]:
         for name in settings:
             if name not in names:
                 raise SettingError(f"{function.__name__} has no setting {name!r}; it has {', '.join(names)}.")
-        return function(*args, **settings)
+        try:
+            given = signature.bind(*args, **settings).arguments
+        except TypeError as error:
+            told = f"{function.__name__}: {error}; it takes {', '.join(names)}."
+        else:
+            if given.get("level") is not None:
+                probability("level", given["level"])
+            return function(*args, **settings)
+        raise SettingError(told)
 
     return ask
 
@@ -242,7 +251,7 @@ def column_bounds(bounds: Any, columns: int, name: str = "bounds") -> Array:
     pairs = list(bounds.values()) if isinstance(bounds, Mapping) else bounds
     try:
         found = np.array(pairs, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BoundError(f"{name} must hold numbers: (low, high), or one pair per column.") from None
     found = np.tile(found, (columns, 1)) if found.shape == (2,) else found
     if found.shape != (columns, 2):

@@ -112,7 +112,9 @@ def _direct(rows: Rows, bounds: Array, spending: Portion, *, counted: bool) -> M
 
 def _squared_error(asked: Scored) -> Estimate:
     told, (low, high) = asked.told, asked.told.y_range
-    return _mean_loss(asked, lambda x, y: told.error(x, y) ** 2, (high - low) ** 2, wide=True)
+    losses, most = Losses(asked.rows, lambda x, y: told.error(x, y) ** 2), (high - low) ** 2
+    bounds, counted = np.array([[0.0, most]]), asked.question.drop
+    return asked.mean(0.0, means(losses, bounds, asked.spending, counted=counted, of_squares=True), most)
 
 
 def _accuracy(asked: Scored) -> Estimate:
@@ -153,13 +155,13 @@ def _r_squared(asked: Scored) -> Estimate:
     With a rough ratio r, A/B = r + W/B, W the mean of a - r b: near 0, so that its error is nearly that of the ratio times B.
     """
     told, (low, high), shares = asked.told, asked.told.y_range, iter(R_SQUARED)
-    z, most = asked.question.normal_quantile, (high - low) ** 2
+    z, most = max(asked.question.normal_quantile, 1e-100), (high - low) ** 2
 
-    def mean(loss: Callable[[Array, Array], Array], *ends: float) -> Means:
-        portion = asked.spending.within(next(shares))
-        return means(Losses(asked.rows, loss), np.array([ends]), portion, counted=asked.question.drop)
+    def mean(loss: Callable[[Array, Array], Array], *ends: float, of_squares: bool = True) -> Means:
+        portion, bounds = asked.spending.within(next(shares)), np.array([ends])
+        return means(Losses(asked.rows, loss), bounds, portion, counted=asked.question.drop, of_squares=of_squares)
 
-    middle = mean(lambda x, y: np.clip(y, low, high), low, high)
+    middle = mean(lambda x, y: np.clip(y, low, high), low, high, of_squares=False)
     m, blur = middle.value.item(), middle.seen.item()
 
     def total(y: Array) -> Array:
