@@ -200,7 +200,7 @@ def clip_norms(
     k = int(np.argmin((noise * (look.centre + clips) ** power) ** 2 + fear * lost**2))
     if not _known(look.tails(), tail):  # longer rows may be anywhere
         k = -1
-    radius = math.hypot(look.centre + float(clips[k]), held)
-    end = np.minimum([radius - look.centre], tail.edges[-1])
+    radius = min(math.hypot(look.centre + float(clips[k]), held), look.centre + float(tail.edges[-1]))
+    end = np.array([radius - look.centre])
     guess, most = (float(t.beyond(end, power, look.centre)[0]) / parts for t in (sure, look.lasting(power)[1]))
     return radius, guess, most

@@ -213,7 +213,10 @@ def _covariances(asked: Asked) -> _Covariances:
     rough = _products(rows, plain, bounds, radius, drop, spending, ROUGH)
     shift = np.where(found.lost, 0.0, np.clip(rough.mean, -1.0, 1.0) * radius)
     whitened = Mapped(found.middles, found.spreads, _whitening(rough, found.lost, radius**-2) / radius, shift)
-    left, longest = 1.0 - found.share - ROUGH, FAR * d * float(np.abs(whitened.matrix).max())
+    # As far as the bounds' corners may be.
+    far = np.max(np.abs(bounds - found.middles[:, None]), axis=1) / found.spreads
+    corner = float(np.linalg.norm(whitened.matrix, 2)) * math.hypot(*(np.minimum(far, FAR) + abs(shift)))
+    left, longest = 1.0 - found.share - ROUGH, min(FAR * d * float(np.abs(whitened.matrix).max()), corner)
     look, spent = locate_norms(rows, lambda x: whitened.norms(_inside(x, bounds)), longest, spending, left)
     left -= spent
     noise = spending.scale(Products(1.0, d, 0.0, drop), left)
@@ -221,7 +224,6 @@ def _covariances(asked: Asked) -> _Covariances:
     back = found.spreads[:, None] * np.linalg.inv(whitened.matrix)
     unit = np.sum(back**2, axis=1)
     # What noise hides in a column may be anywhere within its bounds: it is not cut.
-    far = np.max(np.abs(bounds - found.middles[:, None]), axis=1) / found.spreads
     radius, lost, most = clip_norms(
         look,
         noise * math.sqrt(0.5 * (d + 1)),
