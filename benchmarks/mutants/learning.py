@@ -119,8 +119,10 @@ class Guards:
             seconds = self.time[test] / (often or 1 + self.kinds[kind])
             return 0 if often or near else 1 + alike[kind] // (ALIKE + 1), seconds
 
-        plan, spent = [], 0.0
-        for test in sorted(sorted(self.enter[str(mutant.path), mutant.place], key=self.time.__getitem__), key=rank):
+        plan, spent, file = [], 0.0, str(mutant.path)
+        # Of a statement that is newer than what was learnt, all tests that execute its file.
+        entering = self.enter.get((file, mutant.place)) or self.enter[file, ""]
+        for test in sorted(sorted(entering, key=self.time.__getitem__), key=rank):
             if spent + self.time[test] < seconds:
                 spent += self.time[test]
                 plan.append((test, 5.0 + 5.0 * self.time[test]))
