@@ -1,9 +1,9 @@
 """Every table of results/, with what made it and how long it took: `make results`, under three hours on two cores.
 
 Commands that use one core run two at a time, those that use both one after the other, and those that measure time alone, at
-the end. What this code has finished already is left out, so an interrupted run goes on; `make results ONLY="bench-stats
-compare"` runs some anyway. A command that fails is noted, and the next one runs. results/versions.csv has a line for each,
-and results/README.md is told what has changed since.
+the end. What the code behind a command has finished already is left out, so an interrupted run goes on, and a change of one
+folder costs the commands that read it; `make results ONLY="bench-stats compare"` runs some anyway. A command that fails is
+noted, and the next one runs. results/versions.csv has a line for each, and results/README.md is told what has changed since.
 """
 
 from __future__ import annotations
@@ -64,10 +64,32 @@ def git(*words):
 
 
 @cache
-def code():
-    """What decides the numbers, as a short digest: the package and the benchmarks, docstrings and comments aside."""
-    paths = [p for folder in ("src/eptr", "benchmarks", "examples") for p in sorted((ROOT / folder).rglob("*.py"))]
-    return hashlib.sha256("".join(plain(p.read_text()) for p in paths).encode()).hexdigest()[:12]
+def code(command):
+    """What decides a command's numbers, as a short digest: its folders and its benchmarks, docstrings and comments aside."""
+    paths = {p for f in TARGETS.get(command, ()) for p in (ROOT / "src/eptr").glob(f if "*" in f else f"{f}/**/*.py")}
+    text = "".join(plain(p.read_text()) for p in sorted(paths | benchmarks_of(command)))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def benchmarks_of(command):
+    """The files of benchmarks/ that a command runs or imports."""
+    recipe = re.search(rf"^{command}:.*\n((?:\t.*\n)*)", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    left, found = (
+        {name.replace(".", "/") for name in re.findall(r"benchmarks\.([\w.]+)", recipe[1] if recipe else "")},
+        set(),
+    )
+    while left:
+        path = ROOT / "benchmarks" / f"{left.pop()}.py"
+        if path.exists() and path not in found:
+            found.add(path)
+            folder = path.parent.relative_to(ROOT / "benchmarks")
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ImportFrom) and node.level:
+                    at = folder.parent if node.level == 2 else folder
+                    left |= {
+                        str(at / name) for name in ([node.module] if node.module else [a.name for a in node.names])
+                    }
+    return found
 
 
 def plain(text):
@@ -96,7 +118,7 @@ def stamp(command, seconds, exit_code):
         f"{seconds:.0f}",
         exit_code,
         git("rev-parse", "--short", "HEAD"),
-        code(),
+        code(command),
     ]
     line = dict(zip(HEADER, [*words, platform.python_version(), *map(version, PACKAGES), os.cpu_count()], strict=True))
     with _lock:
@@ -136,7 +158,7 @@ def state(line):
     if command not in TARGETS or not (commits := {git("log", "-1", "--format=%h", "--", f) for f in files} - {""}):
         return line
     ages = sorted((git("log", "-1", "--format=%ad", "--date=format:%Y-%m-%d", c), c) for c in commits)
-    again = stamps().get(command, {}).get("code") == code()  # the same numbers, so the file is an older one's
+    again = stamps().get(command, {}).get("code") == code(command)  # the same numbers, so the file is an older one's
     since = [] if again else sorted({folder for c in commits for folder in changed(c, TARGETS[command])})
     printed = f"{ages[0][0]} ({ages[0][1]}); " + (f"since then changed: {', '.join(since)}" if since else "this code")
     return f"| {' | '.join([*cells[:3], printed])} |"
@@ -158,7 +180,7 @@ def main():
         raise SystemExit(
             f"ONLY names no command of ours: {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}."
         )
-    done = {name for name, line in stamps().items() if (line["exit"], line["code"]) == ("0", code())}
+    done = {name for name, line in stamps().items() if (line["exit"], line["code"]) == ("0", code(name))}
     chosen = asked or [name for name in TARGETS if name not in done]
     with ThreadPoolExecutor(2) as two:
         list(two.map(run, [name for name in chosen if name in ONE_CORE]))
