@@ -92,6 +92,7 @@ def benchmarks_of(command):
     return found
 
 
+@cache
 def plain(text):
     """A program without its docstrings, comments and layout."""
     tree = ast.parse(text)
