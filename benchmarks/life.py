@@ -50,7 +50,8 @@ class Setting:
     draw: Callable
     mean: Callable
     y_bound: float
-    cells: tuple = ((30_000, 1.0), (30_000, 4.0), (2000, 4.0), (2000, 0.5))  # in the last of them noise rules
+    # From much to little; in the last of them noise rules.
+    cells: tuple = ((30_000, 1.0), (30_000, 4.0), (8000, 1.0), (2000, 4.0), (2000, 1.0), (2000, 0.5))
     slopes: np.ndarray = field(default_factory=lambda: SLOPES)
     square: float = 0.0  # of the first column, which the model leaves out
     ones: tuple = ()  # how many rows have each of the dummies that are the last columns
