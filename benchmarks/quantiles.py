@@ -16,6 +16,7 @@ import numpy as np
 from eptr import rivals, stats
 
 from .accuracy import _quiet, parallel
+from .stats import note
 from .tables import kept, show
 
 N, EPSILON, DECILES = 1000, 1.0, np.arange(1, 10) / 10
@@ -33,15 +34,9 @@ DATA = {
 }
 
 # Where rows that are dropped are compared, too.
-BOTH = ("normal, as published", "lognormal incomes", "ages")
-# Where intervals are counted, with the number of rows and epsilon.
-COVERED = [
-    ("normal, as published", 1000, 1.0),
-    ("lognormal incomes", 1000, 1.0),
-    ("Student t, 2 degrees", 1000, 1.0),
-    ("ages", 1000, 1.0),
-    ("lognormal incomes", 10_000, 0.5),
-]
+BOTH = ("lognormal incomes",)
+# Where intervals are counted, with the number of rows and epsilon: they go by ranks, which all continuous columns share.
+COVERED = [("normal, as published", 1000, 1.0), ("ages", 1000, 1.0), ("lognormal incomes", 10_000, 0.5)]
 
 
 def ours(x, q, bounds, step=None, **settings):
@@ -100,13 +95,13 @@ def coverage(name, n, epsilon, count):
     found = parallel(held, [(name, n, epsilon, truth, seed) for seed in range(count)], f"coverage, {name}, {n}")
     shares, wider = np.mean([h for h, _ in found], axis=0), float(np.median([w for _, w in found]))
     cover = float(shares.mean())
-    return [cover, float(shares.min()), wider, "" if 0.93 <= cover <= 0.98 else "outside 93-98 %"]
+    return [cover, float(shares.min()), wider, note(cover)]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replications", type=int, default=200)
-    parser.add_argument("--samples", type=int, default=230, help="of nine intervals each")
+    parser.add_argument("--samples", type=int, default=223, help="of nine intervals each")
     parser.add_argument("--only", nargs="*", default=list(DATA), choices=list(DATA))
     parser.add_argument("--relation", nargs="*", default=["replace-one", "zero-out"])
     parser.add_argument("--part", nargs="*", default=["errors", "coverage", "speed"])

@@ -76,11 +76,16 @@ def _interval(look: Look, noise: float, lasts: int) -> Array:
     """For means: each end where noise and loss together are least; tails last as those for such a power do."""
     tails = look.tails()
     ends = _ends(tails)
-    lost, most = ([t.beyond(end) for t, end in zip(pair, ends, strict=True)] for pair in (tails, look.lasting(lasts)))
+    last = look.lasting(lasts)
+    lost, most = ([t.beyond(end) for t, end in zip(pair, ends, strict=True)] for pair in (tails, last))
     risk = (0.5 * noise * np.add.outer(*ends)) ** 2 + FEAR * np.add.outer(lost[0] ** 2, lost[1] ** 2)
     at = np.unravel_index(np.argmin(risk), risk.shape)
     end, guess, all_of_it = (np.array([v[k] for v, k in zip(pair, at, strict=True)]) for pair in (ends, lost, most))
     (below, above), more = end, np.maximum(all_of_it - guess, 0.0)
+    if lasts == 1:
+        # Rows beyond a clip at c add x - c each, if tails last, and differ from sample to sample: two standard errors of that.
+        squares = [t.beyond(end[[k]], 2)[0] - 2.0 * end[k] * all_of_it[k] for k, t in enumerate(last)]
+        more = np.hypot(more, 2.0 * np.sqrt(np.maximum(squares, 0.0)))
     centre, lacking = look.centre + 0.5 * (above - below), guess[1] - guess[0]
     return np.array([centre, 0.5 * (above + below), lacking, np.hypot(*guess), *more])
 

@@ -32,9 +32,9 @@ SHARED = 0.6
 # Beyond the last cell that stands out, each count is this times less of the one before than that was of its own, or less if
 # that is seen, down to a limit: values that are counts have gaps.
 FADE, FASTEST = 0.55, 0.2
-# The most that is feared: counts that are the same parts of each other, as those of powers of x, up to their noisy numbers and
-# two standard deviations; where squares are asked for, which such tails may double, parts that fall by 5 %, and one.
-LASTING = {1: (1.0, 2.0), 2: (0.95, 1.0)}
+# The most that is feared: counts that are the same parts of each other, as those of powers of x; where squares are asked for,
+# which such tails may double, parts that fall by 5 %.
+LASTING = {1: 1.0, 2: 0.95}
 # The mean of what lies beyond the inner end of a cell, as a share of its width: tails fall.
 WITHIN = 0.37
 
@@ -103,14 +103,14 @@ def fading(counts: Array, edges: Array, sd: float, fade: float, fastest: float, 
     return Tail(edges, found, seen, standing)
 
 
-def lasting(counts: Array, edges: Array, sd: float, fade: float, more: float, near: float) -> Tail:
+def lasting(counts: Array, edges: Array, sd: float, fade: float, near: float) -> Tail:
     """The same with the most that may be there; with a power of x, whose counts are the same parts of each other, if fade = 1."""
     seen, standing = _standing(counts, sd, near)
     found = np.maximum(counts, 0.0)
     found[seen - 1 : seen] += sd  # of the last that stands out, too
     ratio = min(float(found[seen - 1] / max(found[seen - 2], sd)), 1.0) if seen > 1 else 1.0
     for k in range(max(seen, 1), len(counts)):
-        found[k] = min(fade * ratio * found[k - 1], found[k] + more * sd)
+        found[k] = min(fade * ratio * found[k - 1], found[k] + sd)
         ratio = float(found[k] / max(found[k - 1], 1e-9))
     return Tail(edges, found, seen, standing)
 
@@ -210,7 +210,7 @@ class Look:
 
     def lasting(self, power: int) -> tuple[Tail, Tail]:
         """The same, with the most that may be there, for sums of x^``power``."""
-        below, above = (lasting(*side, self.sd, *LASTING[power], self.near) for side in self._sides())
+        below, above = (lasting(*side, self.sd, LASTING[power], self.near) for side in self._sides())
         return below, above
 
     def _sides(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +64,7 @@ class RankError:
         return float(self.chance @ (binom.cdf(ranks - 1.0, n, q) + binom.cdf(ranks, n, q))) / 2.0
 
 
+@lru_cache(maxsize=4096)  # of public numbers, and the same for every sample
 def interval_ranks(
     step: int, steps: int, scale: float, n: int, q: float, level: float, alike: float = 1.0
 ) -> tuple[int, int]:
