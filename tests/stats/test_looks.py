@@ -1,11 +1,17 @@
-"""Looks at columns: every value is counted once, on its side of the centre, by the power of two of its distance."""
+"""Looks at columns: every value is counted once, by its distance; what stands out from noise, and what that hides."""
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
+import numpy as np
+import pytest
+
+from eptr import stats
 from eptr.rows.memory import MemoryRows
-from eptr.stats.looks import look_at_columns
+from eptr.stats.looks import ALONE, FADE, FASTEST, NEXT, Look, fading, look_at_columns
+
+pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
 
 
 class Silent:
@@ -27,3 +33,95 @@ def test_a_value_is_counted_on_its_side_in_the_cell_of_its_distance():
     below, above = np.split(look.counts, 2)
     assert above.tolist() == [2, 2, 1, 0, 0, 2]
     assert below[::-1].tolist() == [1, 3, 1, 0, 0, 0]
+
+
+def edges(cells):
+    return 2.0 ** np.arange(cells + 1) - 1.0
+
+
+def look(counts, n, sd=14.0, bounds=(-1000.0, 1000.0)):
+    return Look(np.array(counts, dtype=float), sd, 0.0, 0.1, bounds, n)
+
+
+def test_rows_that_a_fading_tail_has_anyway_do_not_carry_it_further():
+    """34 rows are where a tail of 2169 and 356 has them; the four cells after that are noise of two standard deviations."""
+    counts = np.array([-6.0, -15, 2169, 356, 38, 33, 25, 28, 28, -5])
+    assert fading(counts, edges(10), 13.4, FADE, FASTEST, NEXT).seen == 4
+    counts[5:9] += 30  # rows that no tail would have
+    assert fading(counts, edges(10), 13.4, FADE, FASTEST, NEXT).seen == 9
+
+
+@pytest.mark.parametrize("beside", [0, 3.6])
+def test_a_value_that_most_rows_share_does_not_tell_where_the_others_are(beside):
+    """A cell with three times the noise beside one with all rows is noise as often as not."""
+    counts = [0.0] * 10 + [900, 14 * beside] + [0] * 8
+    assert look(counts, 1000).near == ALONE
+    assert look(counts, 1000).spread() == 1000.0
+
+
+def test_half_of_the_rows_in_one_cell_leave_open_where_the_others_are():
+    assert look([0.0] * 10 + [500] + [15] * 9, 1000).spread() == 1000.0
+
+
+def test_faint_neighbours_of_a_faint_cell_are_a_column_all_the_same():
+    counts = [-38, -21, 17, -13, 19, 76, 145, 177, 92, 33, 45, 46, 78, -29, -27, 64, 76, -46, -22, -63]
+    found = look(counts, 1000, sd=44.7)
+    assert sum(tail.standing for tail in found.tails()) < 2
+    assert found.spread() == 0.0
+
+
+def test_the_variance_of_counts_does_not_follow_noise_to_the_bound():
+    """On these rows and bits noise looked like a tail to 100, and the value was off by 1,300 sampling errors."""
+    x = np.random.default_rng([1101, 10_000, 7]).poisson(0.3, 10_000)
+    found = stats.variance(x, (0, 100), epsilon=1.0, random_state=1101)
+    assert abs(found.value - 0.3) < 0.05
+
+
+def test_rare_ones_are_looked_for_around_the_value_that_most_have():
+    """Around the middle of the bounds the mean would have eight times the noise of the squares."""
+    x = np.random.default_rng(0).random(10_000) < 0.002
+    errors = [stats.variance(x, (0, 1), epsilon=1.0, random_state=s).value - x.var(ddof=1) for s in range(40)]
+    assert np.sqrt(np.mean(np.square(errors))) < 1.2e-3
+
+
+KINDS = {
+    "counts": (lambda g, n: g.poisson(0.3, n), (0, 8)),
+    "two": (lambda g, n: np.where(g.random(n) < 0.3, 100, 90), (90, 100)),
+    "zeros": (lambda g, n: (g.random(n) < 0.4) * g.exponential(1, n), (0, 50)),
+    "flag": (lambda g, n: g.random(n) < 0.01, (0, 1)),
+    "days": (lambda g, n: g.integers(400, 420, n), (400, 420)),
+}
+
+
+@pytest.mark.parametrize("statistic", ["mean", "variance", "covariance"])
+@pytest.mark.parametrize(("n", "epsilon"), [(500, 1.0), (1000, 4.0), (10_000, 1.0)])
+@pytest.mark.parametrize("kinds", [("counts", "two"), ("zeros", "flag", "days")])
+def test_columns_in_which_many_share_a_value_have_honest_intervals(statistic, n, epsilon, kinds):
+    """Some were a millionth as wide as they should be: what lies beside the common value was cut, and not missed."""
+    plain = {"mean": np.mean, "variance": lambda x, axis: np.var(x, axis=axis, ddof=1)}
+    for seed in range(12):
+        rng = np.random.default_rng([seed, 23])
+        X, bounds = np.column_stack([KINDS[k][0](rng, n) for k in kinds]).astype(float), [KINDS[k][1] for k in kinds]
+        found = getattr(stats, statistic)(X, bounds, epsilon=epsilon, neighbours="zero-out", random_state=seed)
+        value, low, high = (np.asarray(v) for v in (found.value, found.low, found.high))
+        truth = np.cov(X.T) if statistic == "covariance" else plain[statistic](X, axis=0)
+        if statistic == "covariance":
+            truth, value, low, high = (np.diag(v) for v in (truth, value, low, high))
+        reach = np.where(truth > value, high - value, value - low)
+        assert np.all(abs(truth - value) <= 3.0 * reach + 1e-12)
+
+
+def test_a_constant_column_does_not_blur_the_covariances_of_others():
+    rng = np.random.default_rng(5)
+    X = np.column_stack([np.zeros(10_000), rng.integers(400, 420, 10_000)])
+    found = stats.covariance(X, [(0, 1), (400, 420)], epsilon=1.0, random_state=0)
+    assert found.high[1, 1] - found.low[1, 1] < 12.0  # of 33; was 180
+    assert found.low[1, 1] < np.var(X[:, 1]) < found.high[1, 1]
+
+
+def test_covariances_move_values_into_the_bounds():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(20_000, 2))
+    found = stats.covariance(X, (-0.5, 0.5), epsilon=8.0, random_state=0)
+    assert np.diag(found.value) == pytest.approx(np.var(np.clip(X, -0.5, 0.5), axis=0), rel=0.1)
+    assert math.isfinite(found.high[0, 1])
