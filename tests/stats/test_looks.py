@@ -67,7 +67,13 @@ def test_faint_neighbours_of_a_faint_cell_are_a_column_all_the_same():
     counts = [-38, -21, 17, -13, 19, 76, 145, 177, 92, 33, 45, 46, 78, -29, -27, 64, 76, -46, -22, -63]
     found = look(counts, 1000, sd=44.7)
     assert sum(tail.standing for tail in found.tails()) < 2
-    assert found.spread() == 0.0
+    assert 0.0 < found.spread() < 10.0
+
+
+def test_faint_cells_far_from_the_fullest_are_part_of_the_spread():
+    """Of 500 rows 288 are zeros; the others stand out together, and a spread of nothing would cut them off."""
+    counts = [0.0] * 10 + [288] + [0] * 4 + [40, 29, 54, 58, 54] + [0] * 4
+    assert look(counts, 500, sd=17.2).spread() > 1.0
 
 
 def test_the_variance_of_counts_does_not_follow_noise_to_the_bound():

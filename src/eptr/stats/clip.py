@@ -101,10 +101,9 @@ def _centred(look: Look, noise: float, blur: float) -> Array:
     clips = clips[clips >= max(1e-200, *(end[0] for end in ends))]
     lost, unit = tails[0].beyond(clips, 2) + tails[1].beyond(clips, 2), clips[-1] ** 2
     k = int(np.argmin((noise * (clips**2 / unit)) ** 2 + FEAR * (lost / unit) ** 2))
-    low, high = look.bounds
-    middle, half = 0.5 * (low + high), 0.5 * (high - low)
-    if clips[k] >= half * _further(blur, (look.centre - middle) / half):  # around the middle that holds everything
-        return np.array([middle, half, 0.0, 0.0, 0.0, 0.0])
+    centre, everything = _holding(look.mean(), np.array([look.bounds]), np.ones(1), blur)
+    if _noise(look.centre, clips[k], look.mean(), blur) >= _noise(centre, everything, look.mean(), blur):
+        return np.array([centre[0], everything, 0.0, 0.0, 0.0, 0.0])
     sure, most = (
         float(sum(tail.beyond(clips[[k]], 2)[0] for tail in pair))
         for pair in (look.tails(FASTER, FASTER), look.lasting(2))
@@ -112,12 +111,23 @@ def _centred(look: Look, noise: float, blur: float) -> Array:
     return np.array([look.centre, clips[k], sure, sure, 0.0, max(most - sure, 0.0)])
 
 
-def _further(blur: float, off: Any) -> float:
-    """How much longer a clip around the mean may be than one that is ``off`` by so much of it, with as much noise in a variance.
+def _noise(centre: Any, radius: float, mean: Any, blur: float) -> float:
+    """Of a variance, up to a factor: of squares around a centre, and of the mean that is subtracted, with ``blur`` as much noise.
 
-    Of a square with noise s and a mean m with noise b s, the variance has s sqrt(1 + (2 b m)^2), times the clip squared.
+    Of a square with noise s and a mean m with noise b s, the variance has s sqrt(1 + (2 b m)^2), times the radius squared.
     """
-    return math.sqrt(math.sqrt(float(np.mean(1.0 + (2.0 * blur * np.asarray(off)) ** 2))))
+    off = np.asarray(mean - centre) / radius
+    return radius**2 * math.sqrt(float(np.mean(1.0 + (2.0 * blur * off) ** 2)))
+
+
+def _holding(mean: Any, bounds: Array, units: Array, blur: float) -> tuple[Array, float]:
+    """The ball that holds the bounds, in units: around their middle, or around the mean if that leaves less noise."""
+    found = []
+    for centre in (np.mean(bounds, axis=1), mean + np.zeros(len(bounds))):
+        radius = math.hypot(*(np.max(np.abs(bounds - centre[:, None]), axis=1) / units))
+        found.append((_noise(centre / units, radius, mean / units, blur), radius, centre))
+    _, radius, centre = min(found, key=lambda ball: ball[:2])
+    return centre, radius
 
 
 def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, weights: Weights, power: int) -> Clip:
@@ -140,11 +150,14 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, weights:
     radius, lost, most = clip_norms(look, noise, power, math.sqrt(d) if power == 1 else d, own)
     # All rows are held where that costs less than the sampling error.
     hold = power == 1 and found.lumps and 0.5 * noise * whole < math.sqrt(rows.n)
-    centres, half = np.mean(bounds, axis=1), 0.5 * whole * spreads
-    further = 1.0 if power == 1 else _further(blur, (middles - centres) / half)
-    if hold or radius >= 0.5 * whole * further:  # around the middle of the bounds that holds everything
+    centres, everything = np.mean(bounds, axis=1), 0.5 * whole
+    if power == 2:
+        means = np.array([look.mean() for look in found.looks])
+        centres, everything = _holding(means, bounds, spreads, blur)
+        less = [_noise(c / spreads, r, means / spreads, blur) for c, r in ((centres, everything), (middles, radius))]
+    if hold or (radius >= everything if power == 1 else less[1] >= less[0]):
         none = np.zeros(d)
-        return Clip(centres, half, none, none, none, none, left)
+        return Clip(centres, everything * spreads, none, none, none, none, left)
     ends, unit = spreads * radius, spreads**power
     tails = [look.tails(FADE if power == 1 else FASTER) for look in found.looks]
     sides, alone = beyond(tails, ends, power), beyond([look.lasting(power) for look in found.looks], ends, power)

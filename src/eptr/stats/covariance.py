@@ -20,6 +20,7 @@ from ..rows.namespace import doubles, like, namespace, whole
 from .clip import FASTER, beyond, clip_norms, missing, of_columns
 from .estimate import Estimate
 from .locate import locate, locate_norms
+from .looks import Look, Tail
 from .mean import Asked, ask_columns, pooled
 from .question import Question, Shared, column_names, statistic
 from .spread import largest_variances
@@ -65,9 +66,9 @@ def covariance(
     within = np.minimum(most / np.sqrt(np.diag(found.value)), 1.0)  # which leaves the matrix positive semidefinite
     value, reach = found.value * np.outer(within, within), question.normal_quantile * np.hypot(sampling, privacy)
     least = np.where(np.eye(len(names)), 0.0, -np.outer(most, most))
-    # Long rows may have made a product smaller or larger, a square only smaller.
-    more = np.sqrt(np.outer(found.missing, found.missing))
-    sides = (np.hypot(reach, np.where(np.eye(len(names)), 0.0, more)), np.hypot(reach, more))
+    # A cut makes squares smaller, and products smaller or larger, by what two columns are seen to have beyond it at once.
+    both = np.sqrt(np.outer(found.beyond, found.beyond)) * (1.0 - np.eye(len(names)))
+    sides = (np.hypot(reach, both), np.hypot(reach, both + np.diag(found.missing)))
     sides = (np.full_like(reach, np.inf),) * 2 if found.few else sides
     low, high = (np.clip(value + end, least, np.outer(most, most)) for end in (-sides[0], sides[1]))
     return question.answer(
@@ -164,6 +165,7 @@ class _Covariances:
     sampling: Array
     noise: float
     missing: Array  # at most, from the variances, if tails last
+    beyond: Array  # of which so much is seen
     few: bool  # nothing is known
 
     @property
@@ -246,12 +248,20 @@ def _covariances(asked: Asked) -> _Covariances:
     )  # persons.md, bound
     unseen = max(lost, 0.5 * (most - lost)) / last.n  # what may be there at most counts as two standard errors
     privacy = np.hypot(radius**2 * last.errors(), np.eye(d) * unseen)
-    sides = beyond([look.tails(FASTER) for look in found.looks], radius * np.sqrt(unit), 2).sum(axis=1)
-    alone = beyond([look.lasting(2) for look in found.looks], radius * np.sqrt(unit), 2).sum(axis=1)
+    ends = radius * np.sqrt(unit)
+    sides = beyond([look.tails(FASTER) for look in found.looks], ends, 2).sum(axis=1)
+    alone = beyond([look.lasting(2) for look in found.looks], ends, 2).sum(axis=1)
+    seen = beyond([_far_out(look, end) for look, end in zip(found.looks, ends, strict=True)], ends, 2).sum(axis=1)
     more = np.maximum(missing(alone, sides, unit * most) - unit * lost, 0.0) / last.n
     whole_way = back @ ((vectors * np.sqrt(values)) @ vectors.T)
     scale = float(np.max(_errors(back, radius**2 * last.noise * np.eye(d))))
-    return _Covariances(matrix, back, privacy, whole_way, sampling, scale, more, last.few)
+    return _Covariances(matrix, back, privacy, whole_way, sampling, scale, more, seen / last.n, last.few)
+
+
+def _far_out(look: Look, end: float) -> tuple[Tail, Tail]:
+    """What stands out beyond an end."""
+    below, above = (tail.standing_out(end) for tail in look.tails())
+    return below, above
 
 
 def _inside(x: Any, bounds: Array) -> Any:

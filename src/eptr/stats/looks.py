@@ -58,9 +58,10 @@ class Tail:
         found = np.concatenate([self.edges[1:], *(inner ** (1.0 - part) * outer**part for part in (0.25, 0.5, 0.75))])
         return np.unique(np.clip(found, 0.0, self.edges[-1]))
 
-    def standing_out(self) -> Tail:
-        """Without what is guessed."""
-        return replace(self, counts=np.where(np.arange(len(self.counts)) < self.seen, self.counts, 0.0))
+    def standing_out(self, beyond: float = 0.0) -> Tail:
+        """Without what is guessed, in cells that lie beyond a place."""
+        kept = (np.arange(len(self.counts)) < self.seen) & (self.edges[:-1] >= beyond)
+        return replace(self, counts=np.where(kept, self.counts, 0.0))
 
     def lengths(self) -> Array:
         """How fast the density falls within each cell: the length of an exponential that leads there from the cell before."""
@@ -170,6 +171,17 @@ class Look:
         steps, edges = np.concatenate([[0.0], np.cumsum(weight)]) / weight.sum(), self.edges()
         return np.asarray(np.interp(levels, steps, edges[first : last + 1]))
 
+    def mean(self) -> float:
+        """Of what stands out; rows in the last cell are at the bound."""
+        total = weight = 0.0
+        for tail, sign in zip(self.tails(), (-1.0, 1.0), strict=True):
+            places = tail.edges[:-1] + WITHIN * np.diff(tail.edges)
+            if tail.seen == len(tail.counts):
+                places[-1] = tail.edges[-1]
+            counts = tail.standing_out().counts
+            total, weight = total + sign * float(counts @ places), weight + float(counts.sum())
+        return float(np.clip(self.centre + total / max(weight, 1e-9), *self.bounds))
+
     def cell(self, at: float) -> float:
         """Width of the cell of a number."""
         edges = self.edges()
@@ -189,19 +201,27 @@ class Look:
         """Standard deviation of what stands out; half the width of the bounds if no more does than one cell."""
         below, above = self.tails()
         if below.standing + above.standing < 2:
-            # Cells that are faint by themselves may stand out together, beside the fullest of them.
-            runs = np.lib.stride_tricks.sliding_window_view
-            most = max(
-                float(np.max(window.sum(axis=1) - window.max(axis=1))) / math.sqrt(k - 1)
-                for k in range(2, len(self.counts) + 1)
-                for window in [runs(self.counts, k)]
-            )
-            known = most > self._needed(SHARED - 0.2) * self.sd
-            return 0.0 if known else 0.5 * (self.bounds[1] - self.bounds[0])
+            return self._faint()
         sides = [(t.counts[: t.seen], t.edges[: t.seen + 1], sign) for t, sign in ((below, -1.0), (above, 1.0))]
         weight = np.concatenate([counts for counts, _, _ in sides])
         middle = np.concatenate([sign * (e[:-1] + WITHIN * np.diff(e)) for _, e, sign in sides])
         return math.sqrt(max(float(np.cov(middle, aweights=weight, ddof=0)), 0.0))
+
+    def _faint(self) -> float:
+        """The same where cells are faint by themselves: some may stand out together, beside the fullest of them."""
+        best, first, last = 0.0, 0, 0
+        for k in range(2, len(self.counts) + 1):
+            window = np.lib.stride_tricks.sliding_window_view(self.counts, k)
+            others = (window.sum(axis=1) - window.max(axis=1)) / math.sqrt(k - 1)
+            if others.max() > best:
+                best, first = float(others.max()), int(others.argmax())
+                last = first + k
+        if best <= self._needed(SHARED - 0.2) * self.sd:
+            return 0.5 * (self.bounds[1] - self.bounds[0])
+        fullest, edges = int(self.counts.argmax()), self.edges()
+        first, last = min(first, fullest), max(last, fullest + 1)
+        middles, weight = 0.5 * (edges[first:last] + edges[first + 1 : last + 1]), self.counts[first:last]
+        return math.sqrt(max(float(np.cov(middles, aweights=np.maximum(weight, 0.0), ddof=0)), 0.0))
 
     def tails(self, fade: float = FADE, fastest: float = FASTEST) -> tuple[Tail, Tail]:
         """Below the centre and above it."""
