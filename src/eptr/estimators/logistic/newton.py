@@ -28,7 +28,8 @@ STEPS, BEND = (0.05,) * 4, 0.2  # as many if the curvature is mostly noise; how 
 NOISE = 2.5  # times the noise of a step on log odds if it had the whole budget: its share, if that is more
 BLURRED, OVERSHOT = 0.5, 1.3  # noise of a curvature from which steps may go too far; by how much they clearly do
 CLOSE = 1.9  # log odds that moved by less than this over n^(1/8) need but one step more. proof: passes
-SAME, CLEAR = 1.0, 0.1  # if they moved by less than this over n^(1/6) a curvature with less noise than that is kept
+# If they moved by less than this over n^(1/6) the curvature is kept, unless its noise exceeds that in each number.
+SAME, CLEAR = 1.0, 0.015
 # Where noise rules: steps to discriminant analysis and their share, steps from there, and how these grow.
 ARRIVING, ARRIVING_SHARE, LATER, GROWTH = 3, 0.25, 8, 1.3
 CURVATURE_SHARE, LEVERAGE = 0.02, 3.0  # of the last curvature; least multiple of p at which one row's is cut
@@ -158,7 +159,7 @@ class Newton(Descent):
         loud = noise * math.sqrt(self.p / self.columns) * float(np.linalg.norm(self.likelihood.mix))
         blur = self.spending.scale(bend.contributions(self.p)[0], BEND * shares[0]) * math.sqrt(2.0 * self.p) / self.n
         self.blurred = blur > BLURRED
-        clear = blur < CLEAR
+        clear = blur < CLEAR * math.sqrt(2.0 * self.p)
         least, left = 1 + round((len(shares) - 1) * min(1.0, blur)), math.fsum(shares)
         each = min(max(shares[0], NOISE * loud), left / least)
         near = max(CLOSE * self.n**-0.125, 3.0 * loud / math.sqrt(each))
