@@ -51,7 +51,8 @@ def test_products_are_those_of_rows_in_units_of_the_radius_within_the_unit_ball(
     whitened = Mapped(np.zeros(2), np.ones(2), np.diag([1.0, 1 / 3]), np.zeros(2))
     units = x @ np.diag([1.0, 1 / 3]) / 2.0
     units /= np.maximum(np.linalg.norm(units, axis=1), 1.0)[:, None]
-    found = _products(MemoryRows(x), whitened, 2.0, True, Silent(), 1.0)
+    bounds = np.array([[-9.0, 9.0], [-20.0, 20.0]])
+    found = _products(MemoryRows(x), whitened, bounds, 2.0, True, Silent(), 1.0)
     for numbers, truth in (
         (found.mean, units.mean(axis=0)), (found.square, units.T @ units / 50), (found.fourth, (units**2).T @ units**2 / 50)
     ):  # fmt: skip

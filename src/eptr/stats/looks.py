@@ -81,7 +81,7 @@ class Tail:
         share = np.exp(-above / length) * rest / np.maximum(whole, 1e-300)
         typical = low + above + length - left * np.exp(-left / length) / np.maximum(rest, 1e-300)
         clip = start + clips[:, None]
-        last = int(np.flatnonzero(np.diff(self.edges) > 0.0)[-1]) if self.edges[-1] > 0.0 else -1
+        last = int(np.max(np.flatnonzero(np.diff(self.edges) > 0.0), initial=-1))
         if self.seen == last + 1 > 0:  # rows reach the bound, and all that lie beyond it, or have two values, are there
             share[:, last], typical[:, last] = 1.0, self.edges[-1]
         found = self.counts * share * ((start + typical) ** power - clip**power)
