@@ -127,8 +127,8 @@ soak: $(VENV)/.installed
 	$(BIN)/python -m tests.accounting.soak
 
 # Every line that carries the guarantee, weakened; which test notices (results/mutants.csv). Survivors fail. Some 1,500 mutants, each
-# against the test that noticed it before: 21 minutes of one core, 11 on two (measured: one core, shared). What its test does not
-# notice any more is searched for; learning which test executes what takes some minutes more, once.
+# against the test that noticed it before; what that does not notice any more is searched for, after learning, once, which test
+# executes what.
 # LEFT=1 tries those that no test is known to notice, or whose test is gone: minutes.
 mutants: $(VENV)/.installed
 	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.mutants $(if $(LEFT),--left)
