@@ -16,7 +16,8 @@ def study(n, seed, p=3):
 
 
 def test_summary_reads_like_lm():
-    X, y, _ = study(8000, 0)  # of 4,000 rows noise decides, in three fits of a hundred, what is said of bounds and clipping
+    # Of 4,000 rows noise decides, in three fits of a hundred, what is said of bounds and clipping.
+    X, y, _ = study(8000, 0)
     frame = pd.DataFrame(X, columns=["age", "dose", "weight"])
     summary = eptr.LinearRegression(1.0, 1e-5, 3.0, 5.0).fit(frame, y).summary()
     text = str(summary)
