@@ -185,7 +185,7 @@ class Poison(AssertionError):
 def poisoned(monkeypatch):
     """Noise raises unless its source was handed out by `Spending._source`, which charges first, or draws idle numbers."""
     licensed, inside, drawn = [], [], []
-    for directions, free in ((1, 1), (2, 0), (2, 1)):
+    for directions, free in ((1, 0), (1, 1), (2, 0), (2, 1)):
         imagined(directions, free)  # a table, made once: no noise
     source, idle = spending.Spending._source, spending.Spending.idle
 
