@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from ..errors import InputError
 
 __all__ = [
+    "TILE",
     "clipped",
+    "dots",
     "doubles",
     "holds_doubles",
     "is_foreign",
@@ -20,10 +22,14 @@ __all__ = [
     "namespace",
     "on_host",
     "squares",
+    "tiled",
     "to_numpy",
     "whole",
     "widened",
 ]
+
+
+TILE = 192  # rows: a multiple of what linear algebra computes at once; what is left over at the end goes another way
 
 
 def is_foreign(x: Any) -> bool:
@@ -101,6 +107,21 @@ def squares(x: Any, axis: int) -> Any:
     if axis == 1 and x.strides[0] <= x.strides[1]:  # rows that lie side by side, even if there is only one
         return squares(x.T, 0)
     return np.einsum("ij,ij->i" if axis == 1 else "ij,ij->j", x, x)
+
+
+def dots(x: NDArray[np.float64], coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+    """x'c of every row, for one c or for each row of a matrix of them; in an order that depends on nothing but the row itself.
+
+    Libraries of linear algebra compute the last rows of a block otherwise than the first.
+    """
+    if coefficients.ndim == 2:
+        return np.stack([dots(x, row) for row in coefficients], axis=1)
+    return np.asarray(np.einsum("ij,j->i", np.ascontiguousarray(x), np.ascontiguousarray(coefficients)))
+
+
+def tiled(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``x`` with rows of zeros behind it, up to a multiple of TILE: where linear algebra cannot be avoided."""
+    return np.concatenate([x, np.zeros((-len(x) % TILE, *x.shape[1:]))])
 
 
 def clipped(x: Any, most: float) -> Any:

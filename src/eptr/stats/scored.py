@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..privacy.spending import Spending
 from ..rows.engine import Engine, RowFunction
-from ..rows.namespace import on_host
+from ..rows.namespace import on_host, tiled
 from .estimate import Estimate
 from .mean import Means
 from .question import Question
@@ -48,8 +48,9 @@ class Told:
             raise InputError(f"model must answer {method} with one {kind} per row{' and class' * (len(shape) - 1)}.")
 
     def _asked(self, x: Array, method: str) -> Array:
-        names = getattr(self.model, "feature_names_in_", None)
-        return np.asarray(getattr(self.model, method)(x if names is None else _frame(x, names)))
+        names, rows = getattr(self.model, "feature_names_in_", None), tiled(x)
+        found = np.asarray(getattr(self.model, method)(rows if names is None else _frame(rows, names)))
+        return found[: len(x)] if found.shape[:1] == (len(rows),) else found
 
     def _refused(self, x: Array, method: str) -> NDArray[np.bool_]:
         """Which rows, by halves."""

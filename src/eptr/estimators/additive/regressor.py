@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...accounting.budget import Budget
 from ...errors import BoundError, InputError
+from ...rows.namespace import dots
 from ..planning import Plan
 from ..predicting import Regressing, predictions
 from ..ranges import column_ranges, one_range
@@ -120,7 +121,7 @@ class AdditiveRegressor(Regressing):
     def _predict(self, x: Array) -> Array:
         fitted: AdditiveFitted = self.fitted_
         expansion, size = fitted.expansion, 20_000
-        parts = [expansion.anywhere(x[i : i + size]) @ fitted.coef for i in range(0, len(x), size)]
+        parts = [dots(expansion.anywhere(x[i : i + size]), fitted.coef) for i in range(0, len(x), size)]
         return np.clip(np.concatenate(parts) + fitted.intercept, *fitted.y_range)
 
     def partial_effect(

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...accounting.budget import Budget
 from ...errors import BoundError, InputError, positive
+from ...rows.namespace import dots
 from ..planning import Plan
 from ..ranges import column_ranges
 from .model import MeansClassifier
@@ -112,7 +113,7 @@ class BayesClassifier(MeansClassifier):
 
     def _scores(self, x: Array) -> Array:
         fitted: BayesFitted = self.fitted_
-        return super()._scores(x) if fitted.coef is None else np.asarray(x @ fitted.coef.T + fitted.intercept)
+        return super()._scores(x) if fitted.coef is None else np.asarray(dots(x, fitted.coef) + fitted.intercept)
 
     def summary(self) -> ClassSummary:
         """Shares and means of the classes and the spread of the columns within them, as released; print it."""

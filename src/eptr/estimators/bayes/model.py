@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from ...rows.namespace import dots
 from ..fitted import Fitted
 from ..predicting import Classifying
 from .problem import MeansFitted
@@ -24,7 +25,7 @@ class MeansClassifier(Classifying):
 
     def _scores(self, x: Array) -> Array:
         fitted: MeansFitted = self.fitted_
-        return np.asarray(x @ fitted.means.T + np.log(fitted.priors) - 0.5 * (fitted.means**2).sum(axis=1))
+        return np.asarray(dots(x, fitted.means) + np.log(fitted.priors) - 0.5 * (fitted.means**2).sum(axis=1))
 
     def _decision_function(self, x: Array) -> Array:
         scores = self._scores(x)

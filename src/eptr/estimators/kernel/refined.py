@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...privacy.contribution import Shape
 from ...privacy.spending import Portion, Spending
 from ...rows.engine import Rows
-from ...rows.namespace import like, namespace
+from ...rows.namespace import dots, like, namespace, tiled
 from ..linear.problem import Problem
 from ..linear.refined import descend
 from ..quantile import RADIUS_SHARE, private_quantile, private_radius, target_sizes
@@ -112,11 +112,12 @@ def _read_block(fitted: KernelFitted, design: Design, features: Any, x: Array) -
         todo = np.flatnonzero(missing > 0.0)
         if todo.size == 0:
             break
-        top, bottom, norm = features.evaluate(inside[todo], fitted.sums, widen)
+        # Whole tiles: what is said of a point must not depend on how many others are left.
+        top, bottom, norm = (v[: todo.size] for v in features.evaluate(tiled(inside[todo]), fitted.sums, widen))
         floor = DEGREE_FLOOR * fitted.noise * np.maximum(norm, 1.0)
         answer[todo] += missing[todo] * top / np.maximum(bottom, floor)
         missing[todo] *= np.clip(1.0 - bottom / floor, 0.0, 1.0)
-    return np.asarray(along(fitted.trend, design, x) + fitted.residual_radius * answer)
+    return np.asarray(dots(design.unit(x), fitted.trend[:-1]) + fitted.trend[-1] + fitted.residual_radius * answer)
 
 
 def unsupported(fitted: KernelFitted, x: Array) -> NDArray[np.bool_]:

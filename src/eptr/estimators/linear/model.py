@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...rows.namespace import dots
 from ..fitted import Fitted
 from ..predicting import Regressing
 from .problem import LinearFitted
@@ -24,4 +25,4 @@ class LinearModel(Regressing):
 
     def _predict(self, x: Array) -> Array:
         fitted: LinearFitted = self.fitted_
-        return np.asarray(x @ fitted.coef + fitted.intercept)
+        return np.asarray(dots(x, fitted.coef) + fitted.intercept)

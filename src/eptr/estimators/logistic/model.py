@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
+from ...rows.namespace import dots
 from ..fitted import Fitted
 from ..predicting import Classifying
 from .problem import LogisticFitted
@@ -24,7 +25,7 @@ class LogOddsClassifier(Classifying):
 
     def _decision_function(self, x: Array) -> Array:
         fitted: LogisticFitted = self.fitted_
-        scores = np.asarray(x @ fitted.coef.T + fitted.intercept)
+        scores = np.asarray(dots(x, fitted.coef) + fitted.intercept)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def _predict(self, x: Array) -> NDArray[Any]:
