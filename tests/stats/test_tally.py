@@ -147,6 +147,7 @@ def test_intervals_hold_the_shares_of_the_population(n, invalid):
 
 def test_plots_show_bars_and_intervals():
     pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.close("all")
     pyplot.switch_backend("Agg")
     found = stats.histogram(people()["x"], EDGES, epsilon=1.0)
     axes = found.plot()

@@ -25,6 +25,7 @@ from eptr.audit.artefacts import compare_artefacts
 from eptr.codebook import Category, Date, Flag, Number, Text
 from eptr.errors import BudgetError, NotPrivateWarning, PrivacyError
 from eptr.panel import panel
+from eptr.privacy.bounded_range import bounded_range_mu
 from eptr.privacy.claim import Cost
 from eptr.privacy.gaussian import gaussian_mu
 from eptr.study.journal import Journal
@@ -94,6 +95,38 @@ def test_every_analysis_costs_its_share(ask, share):
     assert study.journal.left == pytest.approx(1.0 - share, abs=1e-10)
 
 
+@pytest.mark.parametrize(
+    "ask", [v for k, v in ASKED.items() if k != "describe"], ids=[k for k in ASKED if k != "describe"]
+)
+@pytest.mark.parametrize("more", [{}, {"where": "age > 30"}], ids=["all rows", "where"])
+@pytest.mark.parametrize("settings", [{}, {"person": "who", "rows_each": 2}], ids=["rows", "persons"])
+def test_a_result_states_all_that_was_charged_for_it(ask, more, settings):
+    study = seeded(people(500), **settings)
+    found = ask(study, share=0.5, **more)
+    release = found.release_ if isinstance(found, Fit) else found.release
+    charged = [e.content for e in study.journal.ledger.history() if e.kind == "charge"]
+    assert math.fsum(c["mu"] ** 2 * c["parts"] for c in charged) == pytest.approx(release.cost.mu**2, rel=1e-12)
+    spent = [bounded_range_mu(d.spent) if d.noise == "exponential" else d.spent for d in release.record.draws]
+    assert math.fsum(mu**2 for mu in spent) == pytest.approx(release.cost.mu**2, rel=1e-3)
+    assert (release.epsilon, release.delta) == (charged[0]["epsilon"], charged[0]["delta"])
+    assert len(charged) == 1
+
+
+def test_a_result_names_the_ranges_that_were_bought_for_it():
+    study = seeded(book=BOOK.replaced("wage", Number("private")), epsilon=20.0)
+    fit = study.ols("wage ~ age", share=0.1)
+    bounds = list(study.book["wage"].range)
+    asked = {
+        "fit": fit.release_, "score": study.score(fit, "r2", share=0.1).release,
+        "mean": study.mean("wage", share=0.1).release, "where": study.mean("age", where="wage > 60", share=0.1).release,
+        "describe": study.describe(["wage"], share=0.1).columns["wage"]["mean"].release,
+    }  # fmt: skip
+    for release in asked.values():
+        assert release.record.bought == (("range of wage, by an analysis of its own", json.dumps(bounds)),)
+        assert "without looking at the data but for what was bought" in replace(release, private=True).statement()
+    assert study.mean("age", share=0.1).release.record.bought == ()
+
+
 def test_shares_add_up_to_the_budget_in_any_order_and_no_further():
     study = seeded(people(300), analyses=7)
     for k in range(7):
@@ -158,10 +191,8 @@ def test_results_are_those_of_statistics_called_by_hand():
         frame = PEOPLE.assign(member=PEOPLE["member"].astype(int))
         again = stats.table(frame, levels={"sex": ["F", "M"], "member": [0, 1]}, **by_hand(found, 1))
         np.testing.assert_array_equal(found.value, again.value)
-        found = seeded().quantiles("age", [0.25, 0.5])
-        settings = by_hand(found, 1)
-        del settings["delta"]
-        again = stats.quantiles(PEOPLE, [0.25, 0.5], {"age": (0, 110)}, step=1, **settings)
+        found = seeded().correlation(["age", "wage"])
+        again = stats.correlation(numbers, {"age": (0, 110), "wage": (1, 5000)}, **by_hand(found, 1))
         np.testing.assert_array_equal(found.value, again.value)
 
 

@@ -5,35 +5,38 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Real
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, SettingsWarning, positive
-from ..privacy.bounded_range import bounded_range_mu
+from ..privacy.bounded_range import bounded_range_epsilon, bounded_range_mu
 from ..privacy.cell_line import CellLine
 from ..privacy.claim import Cost
+from ..privacy.contribution import Interval
 from ..privacy.joint_exponential import rank_sensitivity
+from ..privacy.spending import Portion, Spending
 from ..rows.engine import Engine
 from ..rows.namespace import to_numpy
 from ..rows.task import Task
 from .estimate import Estimate
-from .persons import variances
+from .persons import SHARE, variances
 from .question import Question, Shared, column_bounds, column_names, is_column, statistic
 from .rank_interval import RankError, interval_ranks
 from .value_grid import ValueGrid
 
-__all__ = ["median", "over_persons", "quantiles"]
+__all__ = ["counted_quantiles", "median", "quantiles"]
 
 Array = NDArray[np.float64]
 # Of epsilon, so that what columns get adds up to no more.
 _KEPT_BACK = 1.0 - 1e-15
 # Below this, numbers of rank errors overflow; nothing is left of an answer long before.
 _LEAST = 1e-100
+COUNT = 0.05  # of mu^2, where it is Gaussian: on how many rows count
 # Places in a tie of many rows, for each unit of the scale of rank errors.
 _FINENESS = 8.0
 
@@ -129,13 +132,68 @@ def _answer(
             SettingsWarning,
             stacklevel=4,
         )
-    grids = [ValueGrid(low, high, step) for low, high in column_bounds(bounds, rows.n_features).tolist()]
-    each, total = epsilon / len(grids) * _KEPT_BACK, None if question.drop else rows.n
+    grids = _grids(bounds, step, rows)
+    count = rows.n if kept is None else max(1, min(rows.n, round(kept)))
+    found = _placed(rows, grids, levels, spending, epsilon / len(grids) * _KEPT_BACK, question, count)
+    return _told(question, spending, found, rows, q, column=is_column(x))
+
+
+def counted_quantiles(
+    rows: Engine, q: Any, bounds: Any, *, step: float | None, level: float | None, **settings: Any
+) -> Estimate:
+    """Of the rows of a study, on a Gaussian budget: how many count, the quantiles, and what persons' rows share. proof: counted
+
+    One release. Intervals depend on the first. Ranks are asked for as if all rows of a person were alike; how they fall below and
+    above the quantiles that were found says how much they are.
+    """
+    levels, nothing = _levels(q), math.nan if level is None else level
+    declared = {"q": q, "bounds": bounds, "step": step}
+    question = Question(what="quantiles", level=nothing, home=__name__, declared=declared, **settings)
+    rows, spending = question.open(rows)
+    grids, last = _grids(bounds, step, rows), SHARE if rows.each > 1 and level is not None else 0.0
+    seen = float(spending.sums(rows, _kept, Interval(0.0, 1.0), COUNT))
+    count = max(1, min(rows.n, round(seen)))
+    each = bounded_range_epsilon(spending.share((1.0 - COUNT - last) / len(grids)))
+    found = _placed(rows, grids, levels, spending, each, question, count)
+    if last:
+        found = _over_persons(found, levels, rows, count, spending.within(last))
+    return _told(question, spending, found, rows, q, column=False)
+
+
+class Placed(NamedTuple):
+    """Quantiles, one line a column: the ends of their intervals, and their standard errors."""
+
+    value: Array
+    low: Array
+    high: Array
+    sampling: Array
+    privacy: Array
+
+
+def _grids(bounds: Any, step: float | None, rows: Engine) -> list[ValueGrid]:
+    return [ValueGrid(low, high, step) for low, high in column_bounds(bounds, rows.n_features).tolist()]
+
+
+def _kept(x: Any, y: Any, keep: Any) -> tuple[Array, ...]:
+    """How many rows count."""
+    return (np.asarray(float(x.shape[0] if keep is None else to_numpy(keep).sum())),)
+
+
+def _placed(
+    rows: Engine,
+    grids: list[ValueGrid],
+    levels: list[Fraction],
+    spending: Spending,
+    each: float,
+    question: Question,
+    count: int,
+) -> Placed:
+    """Quantiles of every column, by an exponential mechanism of epsilon ``each``; ``count``: of rows, for intervals alone."""
+    total = None if question.drop else rows.n
     widest = rank_sensitivity([Fraction(0)], spending.unit, public_total=total is not None)
     scale = float(2 * widest) / each  # of the steps of rank errors: rows that share a place are not told apart anyway
-    count = rows.n if kept is None else max(1, min(rows.n, round(kept)))
-    plan = Plan.of(levels, count, scale, level, spending.unit.rows)
-    found = []
+    level = None if math.isnan(question.level) else question.level
+    plan, found = Plan.of(levels, count, scale, level, spending.unit.rows), []
     for grid, counts in zip(grids, _counts(rows, grids), strict=True):
         line = CellLine(counts, grid.lengths, max(1, int(scale / _FINENESS)))  # proof: quantiles
         places = spending.place(line, plan.asked, each, total=total)
@@ -143,11 +201,15 @@ def _answer(
     value, low, high = (np.array(found)[:, index] for index in (plan.middle, plan.low, plan.high))
     # Half an interval is z standard errors, of which sampling and privacy have their parts in ranks.
     error = (high - low) / (2.0 * question.normal_quantile * np.hypot(plan.sampling, plan.privacy))
-    names: list[list[str]] = [] if is_column(x) else [column_names(rows)]
-    names += [[f"{float(level):g}" for level in levels]] if np.ndim(q) else []
-    shape = tuple(map(len, names))
-    value, sampling, privacy = (v.reshape(shape) for v in (value, error * plan.sampling, error * plan.privacy))
-    low, high = ((v if level else v + math.nan).reshape(shape) for v in (low, high))
+    return Placed(value, low, high, error * plan.sampling, error * plan.privacy)
+
+
+def _told(question: Question, spending: Spending, found: Placed, rows: Engine, q: Any, *, column: bool) -> Estimate:
+    names: list[list[str]] = [] if column else [column_names(rows)]
+    names += [[f"{float(level):g}" for level in _levels(q)]] if np.ndim(q) else []
+    value, low, high, sampling, privacy = (v.reshape(tuple(map(len, names))) for v in found)
+    if math.isnan(question.level):
+        low, high = low + math.nan, high + math.nan
     return question.answer(spending, value, sampling, privacy, names, noise_scale=math.nan, low=low, high=high)
 
 
@@ -183,30 +245,21 @@ class Plan:
         return cls(asked, [place[q] for q in levels], low, high, sampling, privacy)
 
 
-def over_persons(found: Estimate, q: list[float], rows: Engine, count: float, **settings: Any) -> Estimate:
-    """The same quantiles, with intervals as narrow as what persons' rows have in common allows. proof: persons
-
-    Ranks were asked for as if it were all; how rows fall below and above the quantiles that were found says how much it is.
-    """
-    question = Question(what="dependence", level=found.level, home=__name__, **settings)
-    rows, spending = question.open(rows)
-    value, levels = np.asarray(found.value), np.broadcast_to(q, np.shape(found.value))
+def _over_persons(found: Placed, levels: list[Fraction], rows: Engine, count: float, spending: Portion) -> Placed:
+    """The same, with intervals as narrow as what persons' rows have in common allows. proof: persons"""
+    value, q = found.value, np.broadcast_to(np.array(levels, dtype=float), found.value.shape)
 
     def around(x: Any, y: Any, keep: Any) -> Any:
-        below = np.where(keep[:, None, None], (to_numpy(x)[:, :, None] <= value) - levels, 0.0)
+        below = np.where(keep[:, None, None], (to_numpy(x)[:, :, None] <= value) - q, 0.0)
         return below.reshape(len(below), -1)
 
-    alone, radius = (
-        np.maximum(count * levels * (1.0 - levels), 1e-300),
-        float(np.linalg.norm(np.maximum(levels, 1.0 - levels))),
-    )
+    alone, radius = np.maximum(count * q * (1.0 - q), 1e-300), float(np.linalg.norm(np.maximum(q, 1.0 - q)))
     varying = variances(rows, alone, around, radius, spending, 1.0)
-    spending.close(varying, math.nan, "dependence")
-    sampling = found.se_sampling * np.sqrt(varying / (spending.unit.rows * alone))
-    before, after = (np.hypot(error, found.se_privacy) for error in (found.se_sampling, sampling))
+    sampling = found.sampling * np.sqrt(varying / (spending.unit.rows * alone))
+    before, after = (np.hypot(error, found.privacy) for error in (found.sampling, sampling))
     ratio = np.where(before > 0.0, after / np.where(before > 0.0, before, 1.0), 1.0)
-    low, high = (value + ratio * (np.asarray(end) - value) for end in (found.low, found.high))
-    return replace(found, low=low, high=high, se_sampling=sampling)
+    low, high = (value + ratio * (end - value) for end in (found.low, found.high))
+    return Placed(value, low, high, sampling, found.privacy)
 
 
 def _levels(q: Any) -> list[Fraction]:

@@ -13,8 +13,7 @@ from ..codebook import Category
 from ..estimators.ranges import buy_ranges
 from ..rows.engine import Engine
 from ..stats.estimate import Estimate
-from ..stats.persons import SHARE
-from ..stats.quantiles import over_persons
+from ..stats.quantiles import counted_quantiles
 from ..stats.question import Question
 from .expression import Expression
 from .interval import Interval
@@ -26,7 +25,6 @@ from .terms import Column, Levels, levels_of
 __all__ = ["QUARTILES", "Paid", "columns_of", "describe", "private_range", "quantiles", "table"]
 
 QUARTILES = (0.25, 0.5, 0.75)
-COUNT = 0.05  # of what quantiles of some rows spend: on how many there are
 # Of what a description spends on a number: the mean, the spread, the quartiles, and the shares missing and beyond its range.
 MEAN, SPREAD, QUANTILES, MISSING = 0.25, 0.25, 0.4, 0.1
 
@@ -44,16 +42,9 @@ class Paid:
         return replace(self, share=self.share * weight)
 
     def sums(self) -> dict[str, Any]:
-        """Settings of statistics and estimators that release Gaussian sums."""
-        return {"epsilon": self.study.journal.epsilon(self.share), "delta": self.study.delta, **self._shared()}
-
-    def pure(self, columns: int) -> dict[str, Any]:
-        """Settings of exponential mechanisms, one for each column."""
-        return {"epsilon": self.study.journal.pure_epsilon(self.share, columns), **self._shared()}
-
-    def _shared(self) -> dict[str, Any]:
-        unit = self.study.unit
-        found = {"neighbours": unit.relation, "rows_per_person": unit.rows, "invalid": "drop"}
+        """Settings of statistics and estimators."""
+        found = {"epsilon": self.study.journal.epsilon(self.share), "delta": self.study.delta, "invalid": "drop"}
+        found |= {"neighbours": self.study.unit.relation, "rows_per_person": self.study.unit.rows}
         return found | {"ledger": self.call, "random_state": self.study._rng}
 
     def rows(self, x: tuple[Column, ...], y: Expression | Labelled | None = None) -> Engine:
@@ -72,24 +63,10 @@ def columns_of(expressions: list[Expression]) -> tuple[Column, ...]:
 
 
 def quantiles(paid: Paid, columns: list[str], q: list[float], level: float | None) -> Estimate:
-    """Of columns; of rows that meet a condition, or of persons, how many count is released first."""
+    """Of columns; whole numbers where the codebook says so."""
     rows, bounds = paid.numbers(columns)
     whole = all(name in paid.study.book and paid.study.book.usable(name).integer for name in columns)
-    kept = None
-    if (
-        paid.where is not None or paid.study.person is not None
-    ):  # how many rows count is private, and intervals depend on it
-        first = next(iter(bounds))
-        counted = paid.numbers([first])[0]
-        kept = float(stats.histogram(counted, {first: [-math.inf, math.inf]}, **paid.part(COUNT).sums()).value[0])
-        paid = paid.part(1.0 - COUNT)
-    step = 1.0 if whole else None
-    if rows.each == 1 or level is None:
-        return stats.quantiles(rows, q, bounds, step=step, level=level, kept=kept, **paid.pure(len(columns)))
-    found = stats.quantiles(
-        rows, q, bounds, step=step, level=level, kept=kept, **paid.part(1.0 - SHARE).pure(len(columns))
-    )
-    return over_persons(found, q, rows, kept or float(rows.n), **paid.part(SHARE).sums())
+    return counted_quantiles(rows, q, bounds, step=1.0 if whole else None, level=level, **paid.sums())
 
 
 def table(paid: Paid, axes: dict[str, Any], level: float) -> Estimate:

@@ -19,7 +19,6 @@ from ..accounting.chain import Entry
 from ..accounting.filter import Spent
 from ..accounting.ledger import Ledger
 from ..errors import BudgetError, InputError, LedgerError
-from ..privacy.bounded_range import bounded_range_epsilon
 from ..privacy.claim import Cost, Receipt
 from ..privacy.gaussian import gaussian_epsilon, gaussian_mu
 
@@ -170,10 +169,6 @@ class Journal:
         if epsilon <= 0.0:
             raise BudgetError(f"a share of {share:.2g} is too small to buy anything; ask for more.")
         return epsilon
-
-    def pure_epsilon(self, share: float, columns: int) -> float:
-        """The same for exponential mechanisms, one for each column."""
-        return columns * bounded_range_epsilon(self.mu * math.sqrt(share / columns) * _KEPT_BACK)
 
     def call(self, key: str, text: str) -> Call:
         """The next run of an analysis; the ledger numbers it, whoever else is at work."""

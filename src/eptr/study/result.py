@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
@@ -18,7 +18,7 @@ from ..catalogue import from_json
 from ..codebook import Codebook
 from ..errors import InputError
 from ..persistence import decode, encode
-from ..privacy.claim import Release
+from ..privacy.claim import Record, Release
 from ..privacy.facts import Facts
 from ..privacy.voices import tell
 from ..stats.estimate import Estimate
@@ -302,11 +302,14 @@ def restored(content: dict[str, Any]) -> Any:
     return decode(content["value"])
 
 
-def signed(result: Any, what: str, unit: str, enforced: str) -> Any:
-    """The same with what was asked on its record, who is protected, and how the rows of one are kept to what was said."""
+def signed(result: Any, what: str, unit: str, enforced: str, bought: Mapping[str, Any]) -> Any:
+    """The same with what was asked on its record, who is protected, how the rows of one are kept to what was said, and what
+    was bought before."""
 
     def sign(release: Release) -> Release:
-        return replace(release, record=replace(release.record, what=what, unit=unit, enforced=enforced))
+        record = release.record
+        found = record.bought + Record.of("", "", "", {}, bought).bought
+        return replace(release, record=replace(record, what=what, unit=unit, enforced=enforced, bought=found))
 
     if isinstance(result, Fit):
         result.estimator.release_ = sign(result.estimator.release_)
@@ -315,7 +318,7 @@ def signed(result: Any, what: str, unit: str, enforced: str) -> Any:
     if isinstance(result, Description):
         return Description(
             {
-                name: {k: signed(e, f"describe {name}: {k}", unit, enforced) for k, e in parts.items()}
+                name: {k: signed(e, f"describe {name}: {k}", unit, enforced, bought) for k, e in parts.items()}
                 for name, parts in result.columns.items()
             }
         )

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -115,6 +115,7 @@ class Study:
         total, unit = Budget(epsilon, delta), Unit(neighbours, whole_number("rows_each", rows_each))
         self.book, self.epsilon, self.delta, self.unit = book, total.epsilon, total.delta, unit
         self.analyses, self.protects, self.person = whole_number("analyses", analyses), protects, person
+        self._bought: dict[str, tuple[float, float]] = {}  # ranges, by column
         self.data = open_data(data)
         book.find(self.data.columns, self.data.where)
         if KEPT in book:
@@ -261,6 +262,7 @@ class Study:
             lambda paid: stats.score(
                 fit.estimator, paid.rows(fit.model.x, y), None, scoring=scoring, y_range=y_range, level=level, **paid.sums()
             ),
+            fit.formula,
         )  # fmt: skip
 
     def plan(
@@ -311,10 +313,13 @@ class Study:
         model(method, formula, self.book)  # what is wrong with it is said before anything is looked up
         return self._ask(method, {"formula": formula}, spend, work)
 
-    def _ask(self, method: str, arguments: dict[str, Any], spend: Spend, work: Callable[[Paid], Result]) -> Result:
-        """The stored result of the same call, or a new one that is paid for."""
+    def _ask(
+        self, method: str, arguments: dict[str, Any], spend: Spend, work: Callable[[Paid], Result], about: str = ""
+    ) -> Result:
+        """The stored result of the same call, or a new one that is paid for; ``about``: names columns, too."""
         where, again = spend.get("where"), bool(spend.get("again", False))
-        self._buy(self._private_names(f"{where or ''} {json.dumps(arguments, default=str, ensure_ascii=False)}"))
+        about = f"{where or ''} {about} {json.dumps(arguments, default=str, ensure_ascii=False)}"
+        self._buy(self._private_names(about))
         condition = None if where is None else self._condition(where)
         asked = {key: spend[key] for key in ("share", "epsilon") if key in spend}  # type: ignore[literal-required]
         content = json.dumps([method, arguments, where, asked, self.settings], sort_keys=True, default=str)
@@ -328,7 +333,10 @@ class Study:
             warnings.simplefilter("ignore", NotPrivateWarning)  # said once, when the study began
             warnings.simplefilter("ignore", SettingsWarning)
             result = work(Paid(self, call, share, condition))
-        result = signed(result, text, self.protects, self._enforced())
+        bought = {
+            f"range of {name}, by an analysis of its own": self._bought[name] for name in _named(self._bought, about)
+        }
+        result = signed(result, text, self.protects, self._enforced(), bought)
         self.journal.ledger.deliver(call.name, storable(result), text)
         return result
 
@@ -378,7 +386,7 @@ class Study:
     def _private_names(self, text: str) -> list[str]:
         """Columns named in a text whose ranges are to be bought."""
         private = [name for name, kind in self.book.columns.items() if isinstance(kind, Number) and kind.private]
-        return [name for name in private if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
+        return _named(private, text)
 
     def _buy(self, names: list[str]) -> None:
         """Ranges that were declared private: once, at the price that the codebook states."""
@@ -390,9 +398,13 @@ class Study:
                 low, high = self._ask(
                     "range", {"column": name}, {"share": kind.price}, partial(private_range, name=name)
                 )
-                declared = declared.replaced(name, replace(kind, low=low, high=high))
+                declared, self._bought[name] = declared.replaced(name, replace(kind, low=low, high=high)), (low, high)
             finally:
                 self.book = declared
+
+
+def _named(columns: Iterable[str], text: str) -> list[str]:
+    return [name for name in columns if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
 
 
 def _listed(columns: Any) -> list[str]:
