@@ -185,6 +185,7 @@ class TestInput:
         with pytest.raises(eptr.EngineError):
             model(invalid="drop").fit(hollow, target)
 
+    @pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")
     def test_a_scheduler_in_this_process_leaves_our_classes_alone(self):
         from eptr.rows import engine
 

@@ -85,10 +85,16 @@ AGES = {"age": np.arange(1000) % 90}
 def test_no_mu_is_claimed_of_a_total_that_another_kind_of_release_has_entered(tmp_path):
     """An exponential mechanism at all of epsilon is no Gaussian mechanism at the mu of (epsilon, delta)."""
     place, book = f"sqlite:///{tmp_path}/budget.db", eptr.Codebook({"age": Number(0, 110)})
-    study = eptr.Study(AGES, book, epsilon=1.0, ledger=f"{place}#pure")
-    stats.quantiles(AGES["age"], 0.5, (0, 110), epsilon=0.95, invalid="drop", ledger=f"{place}#pure")  # somebody else
-    assert study.journal.ledger.remaining().epsilon < 0.1
-    assert "Gaussian differential privacy, mu" not in study.statement()
+    pure = {"epsilon": 0.9, "invalid": "drop", "ledger": f"{place}#pure"}
+    study = eptr.Study(AGES, book, epsilon=1.0, ledger=pure["ledger"])
+    stats.quantiles(AGES["age"], 0.5, (0, 110), **pure)  # somebody else: whoever comes first, the other kind is refused
+    with pytest.raises(eptr.BudgetError):
+        study.quantiles("age", share=0.01)
+    study = eptr.Study(AGES, book, epsilon=1.0, ledger=f"{place}#study")
+    study.quantiles("age", share=0.01)
+    assert "Gaussian differential privacy, mu" in study.statement()
+    with pytest.raises(eptr.BudgetError):
+        stats.quantiles(AGES["age"], 0.5, (0, 110), **pure | {"ledger": f"{place}#study"})
 
     study = eptr.Study(AGES, book, epsilon=1.0, ledger=f"{place}#tested")
     x = np.random.default_rng(0).normal(size=(1000, 1))
