@@ -286,3 +286,10 @@ def test_a_total_has_a_mu_if_nothing_but_gaussians_can_ever_be_in_it():
     assert not after(TIGHT, REFINED, mixing=0.0)
     assert not after(ADAPTIVE, mixing=0.0)
     assert not after(mixing=0.0)
+
+
+@pytest.mark.parametrize("spent", [{"epsilon_before": Fraction(1)}, {"delta_before": Fraction(1, 10**6)}])
+def test_what_lacks_epsilon_or_delta_buys_nothing(spent):
+    """For a release of any kind; 1e-6 as a float is a little less than the fraction."""
+    left = Spent(**spent).remaining(Budget(1.0, 1e-6))
+    assert (left.epsilon, left.delta) == (0.0, 0.0)

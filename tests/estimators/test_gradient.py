@@ -195,3 +195,42 @@ def test_what_goes_to_the_rows_does_not_hold_them():
     rows.sum = lambda fn: sent.append(fn) or ()
     gradient().sums(rows, *ASKS.values())
     assert not any(cell.cell_contents is rows for cell in sent[0].__closure__)
+
+
+@pytest.mark.parametrize("each", [4, 16])
+def test_sums_of_persons_are_exact_in_any_order(each):
+    """Rows of a person that are all alike and long: what they add up to, squared, must still have its last bit."""
+    people = 40
+    x, y = np.repeat(X[:people], each, axis=0), np.repeat(50.0 * Y[:people], each)
+    part, n = Parts(Bands((0.5, 1.0)), Spread(1.0, each)), people * each
+
+    def summed(order):
+        rows = (each * np.asarray(order)[:, None] + np.arange(each)).ravel()
+        return part(gradient().block(x[rows], y[rows], None), n)
+
+    wanted = summed(range(people))
+    for _ in range(20):
+        np.testing.assert_array_equal(summed(rng.permutation(people)), wanted)
+    halves = summed(range(17)) + summed(range(17, people))
+    np.testing.assert_array_equal(halves, wanted)
+
+
+def test_rows_enter_as_whole_numbers_of_a_grid():
+    one = gradient()
+    whole = np.rint(X / one.grid) * one.grid
+    assert np.any(whole != X)
+    for seen, wanted in zip(one.block(X, Y, None)[:4], one.block(whole, Y, None)[:4], strict=True):
+        np.testing.assert_array_equal(seen, wanted)
+
+
+@pytest.mark.parametrize("beyond", [1.0001, 1.01, 3.0])
+def test_a_value_just_beyond_what_is_seen_is_moved_to_its_edge(beyond):
+    edge = gradient().grid * 2.0**ROW_BITS
+    x, y = np.array([[edge, 0.5 * edge, 0.0], [1.0, 0.0, 2.0]]), np.array([1.0, -1.0])
+    far = x * [[beyond, 1.0, 1.0], [1.0, 1.0, 1.0]]
+    found = []
+    for table in (x, far):
+        rows = MemoryRows(table, y)
+        rows.check()
+        found.append(gradient().sums(rows, Bands((0.5, 2.0)))[0])
+    np.testing.assert_array_equal(*found)

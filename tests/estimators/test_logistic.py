@@ -12,9 +12,11 @@ from sklearn.metrics import log_loss
 import eptr
 from eptr.estimators.logistic.likelihood import Several, Two
 from eptr.estimators.logistic.look import look
-from eptr.estimators.logistic.newton import Newton, course
+from eptr.estimators.logistic.newton import CURVATURE_FINE, CURVATURE_SHARE, Newton, course
 from eptr.estimators.sigmoid import decay
 from eptr.estimators.whitening import whiten
+from eptr.privacy.contribution import WeightedOuter
+from eptr.privacy.unit import Unit
 from eptr.rows.exact import product_grid
 from eptr.rows.memory import MemoryRows
 
@@ -277,3 +279,23 @@ def test_what_is_stored_predicts_the_same():
     again = eptr.from_json(model.to_json())
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     assert str(again.summary()) == str(model.summary())
+
+
+def test_the_noise_of_a_curvature_is_what_is_aimed_at():
+    n, p, mu = 10**6, 8, 0.5
+    plan = course(n, p, mu, 0.9)
+    scale = WeightedOuter(plan.leverage, p).scale(Unit(), mu * np.sqrt(CURVATURE_SHARE))
+    assert scale * np.sqrt(p) / n == pytest.approx(CURVATURE_FINE, rel=1e-6)
+
+
+def test_standard_errors_of_sampling_where_noise_rules():
+    rng = np.random.default_rng(3)
+    x = rng.uniform(-1.0, 1.0, size=(600, 2))
+    y = (rng.uniform(size=600) < expit(x @ [1.0, -0.5])).astype(int)
+    with pytest.warns(eptr.NotPrivateWarning):
+        found = eptr.LogisticRegression(1.0, 1e-6, x_range=(-1, 1), classes=[0, 1], random_state=0).fit(x, y).fitted_
+    assert not found.corrected
+    wide = np.column_stack([x, np.ones(600)])
+    mean = LogisticRegression(C=np.inf).fit(x, y).predict_proba(x)[:, 1]
+    errors = np.sqrt(np.diag(np.linalg.inv(wide.T @ (wide * (mean * (1.0 - mean))[:, None]))))
+    assert np.all(np.abs(np.log(found.se_sampling / errors)) < np.log(3.0))

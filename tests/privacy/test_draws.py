@@ -114,3 +114,9 @@ def test_bits_are_as_many_as_asked_for(noise):
         drawn = [noise.bits(count) for _ in range(200)]
         assert all(0 <= d < 1 << count for d in drawn)
         assert count == 0 or max(drawn) >= 1 << (count - 1)  # the first digit is drawn, too
+
+
+def test_the_last_choice_has_no_right_end():
+    """Digits that are all ones: no number of them fits below an enclosed sum, and none has to."""
+    enclosed = lambda bits: [(1 << bits, 1 << bits), (1 << bits, (1 << bits) + 1)]  # noqa: E731
+    assert draws.certain_choice(enclosed, 8, FedBits((1 << 64) - 1, 64)) == 1

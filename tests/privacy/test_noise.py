@@ -162,3 +162,14 @@ def test_seeded_noise_has_the_size_it_was_asked_for(law, median):
     drawn = getattr(noise_source(0), law)(np.full(40_000, 5.0), 3.0) - 5.0
     assert np.median(np.abs(drawn)) == pytest.approx(3.0 * median, rel=0.03)
     assert abs(np.median(drawn)) < 0.1
+
+
+@pytest.mark.parametrize("law", ["gaussian", "laplace"])
+def test_noise_needs_nothing_to_be_switched_on_before(law):
+    from opendp.mod import disable_features, enable_features
+
+    disable_features("contrib")
+    try:
+        noise_module._measurement(law, 1.0)
+    finally:
+        enable_features("contrib")
