@@ -1,4 +1,4 @@
-"""What is computed of a row must not depend on where the row stands: a last bit decides which side a tie falls on."""
+"""What a model says of a row must not depend on where the row stands: a last bit decides which side a tie falls on."""
 
 from __future__ import annotations
 
