@@ -16,7 +16,7 @@ from eptr.codebook import Codebook, Flag, Number
 from eptr.errors import NotPrivateWarning
 from eptr.estimators.gradient import Gradient, Spread
 from eptr.estimators.linear.refined import Squares
-from eptr.privacy.contribution import Together
+from eptr.privacy.contribution import Interval, Together
 from eptr.privacy.spending import Spending
 from eptr.privacy.unit import Unit
 from eptr.rows.memory import MemoryRows
@@ -257,3 +257,26 @@ def test_no_interval_leaves_what_is_possible(rows_each):
         assert np.all(
             (low <= found.low) & (found.low <= found.value) & (found.value <= found.high) & (found.high <= high)
         )
+
+
+def test_quantiles_of_a_study_release_how_many_rows_count_and_how_persons_fall_around_them(monkeypatch):
+    """The exact sums behind both, by hand: rows without a person or a value count in neither."""
+    rows = visits(0.7, persons=200).sort_values("who", kind="stable").reset_index(drop=True)
+    rows.loc[::7, "who"] = np.nan
+    rows.loc[::5, "y"] = np.nan
+    drawn, draw = [], Spending.draw
+
+    def noted(self, values, contribution, mu):
+        drawn.append((np.array(values, dtype=float), contribution))
+        return draw(self, values, contribution, mu)
+
+    monkeypatch.setattr(Spending, "draw", noted)
+    q = np.array([0.1, 0.3])
+    found = study(rows).quantiles("y", q)
+    (count, one), (squares, together) = drawn
+    known = rows.dropna(subset=["who", "y"])
+    assert (count, one) == (len(known), Interval(0.0, 1.0))
+    around = (known["y"].to_numpy()[:, None] <= found.value[0]) - q
+    by_hand = sum((around[known["who"] == who].sum(axis=0)) ** 2 for who in known["who"].unique())
+    np.testing.assert_allclose(squares, by_hand / np.sum(np.maximum(q, 1.0 - q) ** 2), rtol=1e-4)
+    assert isinstance(together, Together)
