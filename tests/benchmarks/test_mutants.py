@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import os
 import subprocess
 import sys
@@ -26,6 +27,15 @@ def test_every_equivalent_mutant_is_one_and_says_why():
     for key, why in equivalents().items():
         assert key in every
         assert why.endswith(".")
+
+
+def test_nearly_every_mutant_of_this_code_stands_in_the_table_with_the_test_that_noticed_it():
+    """`LEFT=1 make mutants` tries those that are new: a line that carries the guarantee has changed."""
+    with (ROOT / "results/mutants.csv").open(newline="") as file:
+        table = {(row["file"], row["text"], row["change"]): row["noticed_by"] for row in csv.DictReader(file)}
+    every = {mutant.key for path in carriers() for mutant in chosen(path)} - set(equivalents())
+    assert [key for key, by in table.items() if not by] == []
+    assert len(every - set(table)) < 0.02 * len(every)
 
 
 def test_a_mutant_is_one_change_that_compiles():
