@@ -189,7 +189,7 @@ def gradient_gap(ask, rng, p=3, likelihood=None, unit=None):
 
     def one(row):
         y = row[p : p + 1] if classes[1] == 1 else np.abs(np.rint(row[p : p + 1])) % classes[1]
-        found = gradient.sums(MemoryRows(row[None, :p], y), ask)[0]
+        found = np.asarray(ask(gradient.block(row[None, :p], y, None), 1))
         return found if isinstance(ask, Parts) else found.reshape(len(reaches), -1)
 
     def change(z):
