@@ -146,9 +146,9 @@ def counted_quantiles(
     One release. Intervals depend on the first. Ranks are asked for as if all rows of a person were alike; how they fall below and
     above the quantiles that were found says how much they are.
     """
-    levels, nothing = _levels(q), math.nan if level is None else level
+    levels, held = _levels(q), math.nan if level is None else level
     declared = {"q": q, "bounds": bounds, "step": step}
-    question = Question(what="quantiles", level=nothing, home=__name__, declared=declared, **settings)
+    question = Question(what="quantiles", level=held, home=__name__, declared=declared, **settings)
     rows, spending = question.open(rows)
     grids, last = _grids(bounds, step, rows), SHARE if rows.each > 1 and level is not None else 0.0
     seen = float(spending.sums(rows, _kept, Interval(0.0, 1.0), COUNT))
