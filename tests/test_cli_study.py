@@ -88,6 +88,14 @@ def test_a_fit_wants_one_way_of_saying_what_is_public(eptr, people):  # noqa: F8
     assert "recorded nowhere" in out
 
 
+def test_a_fit_of_an_unknown_model_opens_no_account(eptr, people):  # noqa: F811
+    fit = ["fit", "people.csv", "--codebook", "book.toml", "--formula", "wage ~ age", "--model", "bayes"]
+    code, _, error = eptr(*fit, "--ledger", "sqlite:///budget.db#people")
+    assert code == 2
+    assert "--model must be ols, logit or smooth" in error
+    assert not (people / "budget.db").exists()
+
+
 def test_a_fit_of_a_formula_writes_a_report_that_verifies(eptr, people):  # noqa: F811
     fit = ["fit", "people.csv", "--codebook", "book.toml", "--formula", "wage ~ age + sex", "--where", "age > 30"]
     code, out, _ = eptr(*fit, "--report", "told.html")

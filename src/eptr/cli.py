@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-from .errors import EptrError
+from .errors import EptrError, InputError
 
 try:
     import typer
@@ -152,7 +152,6 @@ def fit(
 ) -> None:
     """Fit privately; print the summary, write the private model as JSON and an HTML report."""
     from .bounds import PublicBounds
-    from .errors import InputError
     from .files import FileModel, open_data
     from .report import render
 
@@ -172,13 +171,14 @@ def fit(
     if formula is not None or codebook is not None:
         if formula is None or codebook is None or target is not None or bounds is not None:
             raise InputError("pass --codebook and --formula together, or --bounds and --target.")
+        if model not in ("ols", "logit", "smooth"):
+            raise InputError(f"--model must be ols, logit or smooth with a formula, got {model!r}.")
         from .study.publication import fit_page
 
-        given = {"epsilon": epsilon, "delta": delta, "total": total, "ledger": ledger, "neighbours": neighbours}
+        given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "total": total, "neighbours": neighbours}
         given |= {"person": person, "rows_each": rows_each, "seed": seed, "engine": engine, "scheduler": scheduler}
-        asked: dict[str, Any] = {"epsilon": epsilon} | ({} if where is None else {"where": where})
-        with open_study(data, codebook, **given) as study, _pass_bars():  # type: ignore[arg-type]
-            found = _method(study, model)(formula, **asked)
+        with open_study(data, codebook, ledger=ledger, **given) as study, _pass_bars():
+            found = getattr(study, model)(formula, epsilon=epsilon, where=where)
         to.write_text(found.to_json() + "\n")
         page.write_text(fit_page(found, study.data.n), encoding="utf-8")
         if lines := found.lines():
@@ -221,14 +221,6 @@ def _tell(epsilon: float, delta: float, neighbours: str, ledger: str | None, see
         print("No ledger: this is recorded nowhere; --ledger sqlite:///FILE#DATASET counts it against a budget.")
 
 
-def _method(study: Any, name: str) -> Any:
-    from .errors import InputError
-
-    if name not in ("ols", "logit", "smooth"):
-        raise InputError(f"--model must be ols, logit or smooth with a formula, got {name!r}.")
-    return getattr(study, name)
-
-
 @app.command()
 def describe(
     data: Annotated[
@@ -253,11 +245,13 @@ def describe(
     seed: Annotated[int | None, typer.Option(help="Reproducible and NOT private; for trying things out.")] = None,
 ) -> None:
     """Means, spreads, quartiles and counts of columns, with intervals, within one epsilon."""
-    given = {"epsilon": epsilon, "delta": delta, "total": total, "ledger": ledger, "neighbours": neighbours}
-    given |= {"person": person, "rows_each": rows_each, "seed": seed}
-    asked: dict[str, Any] = {"epsilon": epsilon} | ({} if where is None else {"where": where})
-    with open_study(data, codebook, **given) as study, _pass_bars():  # type: ignore[arg-type]
-        print(study.describe([name.strip() for name in columns.split(",")] if columns else None, **asked))
+    names = [name.strip() for name in columns.split(",")] if columns else None
+    given: dict[str, Any] = {"delta": delta, "neighbours": neighbours, "person": person, "rows_each": rows_each}
+    with (
+        open_study(data, codebook, epsilon=epsilon, total=total, ledger=ledger, seed=seed, **given) as study,
+        _pass_bars(),
+    ):
+        print(study.describe(names, epsilon=epsilon, where=where))
     _tell(epsilon, study.delta, study.unit.relation, ledger, seed)
 
 
@@ -287,7 +281,6 @@ def predict(
     to: Annotated[Path | None, typer.Option("--out", help="File to write; standard output if not given.")] = None,
 ) -> None:
     """Predictions from a stored model, as CSV. Costs no privacy."""
-    from .errors import InputError
     from .files import FileModel, open_data, write_predictions
 
     if not model.exists():
@@ -313,7 +306,6 @@ def verify(
     ] = None,
 ) -> None:
     """Recompute every privacy number of a model or a report from its record. Exit code 1 if one does not hold."""
-    from .errors import InputError
     from .verify import verified
 
     if not file.exists():
@@ -342,7 +334,6 @@ def plan(
     For columns with range [-1, 1] and a target within Y_BOUND; FEATURES counts columns after encoding levels. The noise of a
     refined fit assumes that the columns can be told apart: a design with weak directions has more.
     """
-    from .errors import InputError
     from .estimators.catalogue import commanded
 
     entrants = [entrant for entrant in commanded(model) if strategy in ("", entrant.variant)]
@@ -412,7 +403,3 @@ def main() -> None:
         console.print("error:", style="bold red", end=" ")
         console.print(str(error), markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
-
-
-if __name__ == "__main__":
-    main()

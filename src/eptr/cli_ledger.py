@@ -21,6 +21,7 @@ out = Console()
 Place = Annotated[str, typer.Option("--ledger", "-l", envvar="EPTR_LEDGER", help="sqlite:///FILE or postgresql://...")]
 Dataset = Annotated[str, typer.Argument(help="Name of the dataset.")]
 HERE = "sqlite:///eptr-budget.db"
+_FREE = {"check": "failed check", "result": "delivered"}  # entries that cost no epsilon
 
 
 @ledger_app.command()
@@ -75,11 +76,8 @@ def history(dataset: Dataset, place: Place = HERE) -> None:
     for entry in Ledger(place).history(dataset):
         cost = entry.content
         first = (str(entry.number), f"{entry.time:%Y-%m-%d %H:%M:%S}", entry.who, entry.what)
-        if entry.kind == "check":  # an answer that costs no epsilon
-            table.add_row(*first, "failed check", "", "", "", "")
-            continue
-        if entry.kind == "result":
-            table.add_row(*first, "delivered", "", "", "", "")
+        if entry.kind in _FREE:
+            table.add_row(*first, _FREE[entry.kind], "", "", "", "")
             continue
         kind = entry.kind if entry.kind != "charge" else str(cost["kind"])
         numbers = (f"{cost['epsilon']:g}", f"{cost['delta']:g}", f"{cost.get('mu') or 0.0:.4g}")

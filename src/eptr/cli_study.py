@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from .accounting.ledger import Ledger
 from .codebook import Codebook
 from .errors import InputError, NotPrivateWarning
 from .rows.database import is_database
@@ -63,7 +64,6 @@ def check(
 @study_app.command()
 def show(ledger: Annotated[str, typer.Argument(help="sqlite:///FILE#DATASET.")]) -> None:
     """Every analysis with its share of the budget, what was spent and not delivered, and what is left."""
-    from .accounting.ledger import Ledger
     from .study.journal import Journal
 
     journal = Journal(Ledger(ledger))
@@ -80,7 +80,6 @@ def report(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing page.")] = False,
 ) -> None:
     """Everything that a study has delivered on one page, from its ledger alone."""
-    from .accounting.ledger import Ledger
     from .study.journal import Journal
     from .study.publication import Publication
 
@@ -120,10 +119,7 @@ def open_study(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=NotPrivateWarning)  # said by the caller, as a sentence
         warnings.showwarning = _said  # type: ignore[assignment]
-        if engine == "local":
-            yield Study(data, book, **asked, ledger=ledger, random_state=seed)
-            return
-        with open_path(data, engine, scheduler) as table:
+        with nullcontext(data) if engine == "local" else open_path(data, engine, scheduler) as table:
             yield Study(table, book, **asked, ledger=ledger, random_state=seed)
 
 
