@@ -438,7 +438,7 @@ def test_a_run_is_checked_before_it_is_charged_and_its_receipt_is_for_those_who_
     url, cost = f"sqlite:///{tmp_path}/budget.db#people", Cost(0.5, 1e-6, "gaussian", gaussian_mu(0.5, 1e-6))
     assert Journal.known(url) is None
     for journal, simulation in ((journal_of(), True), (journal_of(seeded=False), False), (journal_of(url), False)):
-        assert journal.simulation is simulation
+        assert journal.ledger.history()[0].content["simulation"] is simulation
         call = journal.call("key", "a mean")
         with pytest.raises(BudgetError):
             call.check(replace(cost, epsilon=4.0, mu=gaussian_mu(4.0, 1e-6)), private=not simulation)

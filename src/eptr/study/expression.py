@@ -115,17 +115,14 @@ class _Reader:
         self.book, self.aliases, self.columns = book, aliases, dict[str, None]()
 
     def expression(self, text: str, tree: ast.expr) -> Expression:
-        range_, evaluate, truth = self._any(tree)
+        range_, evaluate = self._number(tree)
         used = tuple(self.columns)
         if not used:
             raise InputError(f"{short(text)} holds no column.")
         if isinstance(tree, ast.Name):
             (name,) = used
             return Expression(name, used, range_, False, lambda read: read[name], plain=True)
-        return Expression(text, used, range_, truth, evaluate)
-
-    def _any(self, node: ast.expr) -> tuple[Interval, Callable[[Any], Any], bool]:
-        return *self._number(node), _is_truth(node)
+        return Expression(text, used, range_, _is_truth(tree), evaluate)
 
     def _number(self, node: ast.expr) -> tuple[Interval, Callable[[Any], Any]]:
         if isinstance(node, ast.Constant):

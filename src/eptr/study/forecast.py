@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
 from ..errors import InputError, positive, probability
@@ -67,17 +66,14 @@ def forecast(
     names = [column.name for column in model.x] + (["Intercept"] if model.settings["fit_intercept"] else [])
     shares = {j: 1.0 / _sizes(column) for j, column in enumerate(model.x) if _sizes(column) > 1}
     reach = 2.0 * float(norm.isf((1.0 - probability("level", level)) / 2.0))
-
     wider = np.array(
         [*map(_against_reference, model.x), *([_at_zero(model)] if model.settings["fit_intercept"] else [])]
     )
 
-    def errors(epsilon: float) -> NDArray[np.float64]:
-        planned = model.make(epsilon=epsilon, delta=journal.total.delta, **settings)
-        return np.asarray(wider * planned.plan(n, len(model.x), shares=shares).standard_errors)
-
     def widths(epsilon: float) -> dict[str, float]:
-        return dict(zip(names, (reach * errors(epsilon)).tolist(), strict=True))
+        planned = model.make(epsilon=epsilon, delta=journal.total.delta, **settings)
+        errors = wider * planned.plan(n, len(model.x), shares=shares).standard_errors
+        return dict(zip(names, (reach * errors).tolist(), strict=True))
 
     epsilon = journal.epsilon(share)
     found = Forecast(widths(epsilon), share, epsilon, level)
@@ -100,15 +96,15 @@ def forecast(
             middle = 0.5 * (low + high)
             low, high = (low, middle) if enough(math.exp(middle)) else (middle, high)
         buys = math.exp(high)
-    return Forecast(found.widths, share, epsilon, level, True, buys)
+    return replace(found, wished=True, buys=buys)
 
 
 def _expected(model: Model, spread: Any) -> dict[str, Any]:
     """Ranges of which simulated rows use as much as they are expected to: errors an eighth, numbers a sixth."""
     assert isinstance(model.y, Expression)
-    places = {column.name: j for j, column in enumerate(model.x)}
+    numbers = {column.name: j for j, column in enumerate(model.x) if _sizes(column) == 1}
     told = {} if spread is None else dict(spread) if isinstance(spread, Mapping) else {model.y.text: spread}
-    if unknown := [name for name in told if name != model.y.text and _sizes_of(model, places.get(name)) != 1]:
+    if unknown := [name for name in told if name != model.y.text and name not in numbers]:
         raise InputError(
             f"spread names {len(unknown)} terms that are no numbers of the formula; the outcome is {model.y.text!r}."
         )
@@ -121,12 +117,8 @@ def _expected(model: Model, spread: Any) -> dict[str, Any]:
         if name == model.y.text:
             y_range = around(y_range, 4.0 * positive("spread", wide))
         else:
-            x_range[places[name]] = around(x_range[places[name]], 3.0 * positive("spread", wide))
+            x_range[numbers[name]] = around(x_range[numbers[name]], 3.0 * positive("spread", wide))
     return {"y_range": y_range, "x_range": x_range}
-
-
-def _sizes_of(model: Model, place: int | None) -> int:
-    return 0 if place is None else _sizes(model.x[place])
 
 
 def _at_zero(model: Model) -> float:

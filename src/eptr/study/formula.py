@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..codebook import Category, Codebook
 from ..errors import InputError
 from ..estimators.ranges import one_range
-from .expression import FUNCTIONS, MOST_TEXT, Expression, parse, short, syntax, unquote
+from .expression import FUNCTIONS, MOST_TEXT, parse, short, syntax, unquote
 from .terms import Column, Design, Factor, Levels, legendre, levels_of
 
 __all__ = ["Formula", "design", "outcome_of", "read_formula"]
@@ -142,10 +142,9 @@ class _Right:
     def _call(self, function: str, inside: str) -> str:
         if function in LEARNS:
             raise InputError(f"{function}() learns from the rows, which would not be private; {LEARNS[function]}.")
-        if function == "I":
-            return self._factor(parse(inside, self.book), f"I({_spaced(inside)})")
-        if function in FUNCTIONS:
-            return self._factor(parse(f"{function}({inside})", self.book), f"{function}({_spaced(inside)})")
+        if function == "I" or function in FUNCTIONS:
+            found = parse(inside if function == "I" else f"{function}({inside})", self.book)
+            return self._factor(replace(found, text=f"{function}({_spaced(inside)})", plain=False))
         names: dict[str, str] = {}
         call = syntax(unquote(f"f({inside})", names))
         arguments = {"C": self._levels, "poly": self._polynomial, "s": self._smooth}.get(function)
@@ -195,12 +194,9 @@ class _Right:
         self.smooths.append(tuple(columns))
         return "0"
 
-    def _factor(self, factor: Factor, text: str = "") -> str:
+    def _factor(self, factor: Factor) -> str:
         """The placeholder of a factor; the same factor has the same one."""
-        if text:
-            factor = Expression(text, factor.columns, factor.range, factor.truth, factor.evaluate)  # type: ignore[union-attr]
-        if factor.text not in self.factors:
-            self.factors[factor.text] = factor
+        self.factors.setdefault(factor.text, factor)
         return f"v{list(self.factors).index(factor.text)}"
 
 
@@ -211,8 +207,6 @@ def design(formula: Formula) -> Design:
         from formulaic import Formula as Algebra
     except ModuleNotFoundError:
         raise InputError("formulas need formulaic and pandas; install them with: pip install 'eptr[study]'.") from None
-    if formula.smooths:
-        raise InputError("s() is for study.smooth; in other models write poly(column, 3).")
     levels = {f"v{k}": f for k, f in enumerate(formula.factors)}
     empty = {
         name: pandas.Categorical([], categories=range(len(f.names)))
@@ -269,13 +263,7 @@ def _with_reference(factor: Levels, node: ast.expr) -> Levels:
         raise InputError(f"the reference of C({factor.column}) is not a level that the codebook declares.")
     first = factor.names.index(str(value.value))
     order = [first, *(k for k in range(len(factor.names)) if k != first)]
-    return Levels(
-        factor.text,
-        factor.column,
-        tuple(factor.names[k] for k in order),
-        tuple(factor.codes[k] for k in order),
-        factor.whole,
-    )
+    return replace(factor, names=tuple(factor.names[k] for k in order), codes=tuple(factor.codes[k] for k in order))
 
 
 def _closing(text: str, start: int) -> int:

@@ -69,7 +69,6 @@ class Journal:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger, self.total, self.recorded = ledger, ledger.total(), True
         opening = ledger.history()[0]
-        self.simulation = bool(opening.content["simulation"])
         if "study" not in opening.content:
             raise InputError(
                 f"{ledger.dataset!r} was not opened by a study; name another dataset, and it is created: '...#people'."
@@ -174,18 +173,13 @@ class Journal:
         """The next run of an analysis; the ledger numbers it, whoever else is at work."""
         return Call(self.ledger, f"{key}:", text, self.recorded)
 
-    def _runs(self, key: str) -> dict[str, Entry | None]:
-        """Every run of an analysis that was charged, and its result."""
-        found: dict[str, Entry | None] = {}
-        for entry in self.ledger.history():
-            name = str(entry.content.get("call", ""))
-            if name.partition(":")[0] == key and name:
-                found[name] = entry if entry.kind == "result" else found.get(name)
-        return found
-
     def stored(self, key: str) -> Any:
         """The last result of an analysis, if there is one; an error if it was paid for and never came."""
-        runs = self._runs(key)
+        runs: dict[str, Entry | None] = {}  # what was charged, and its result
+        for entry in self.ledger.history():
+            name = str(entry.content.get("call", ""))
+            if name.startswith(f"{key}:"):
+                runs[name] = entry if entry.kind == "result" else runs.get(name)
         results = [entry for entry in runs.values() if entry is not None]
         if runs and not results:
             raise BudgetError(

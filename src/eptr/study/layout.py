@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -221,7 +220,7 @@ class Pieces:
     def reduce(self, task: Any, add: Any, columns: list[str]) -> Any:
         if self.each == 0:
             return self.table.reduce(task, add, columns)
-        return self.table.reduce(partial(_of_persons, task), add, [*columns, KEPT])
+        return self.table.reduce(lambda batches: task(_whole_persons(batches)), add, [*columns, KEPT])
 
     def rows(self, layout: Layout) -> Engine:
         rows = TableRows(self, replace(layout, each=self.each), drop_invalid=True)
@@ -235,12 +234,8 @@ class Pieces:
         return np.concatenate(self.table.reduce(of, lambda a, b: a + b, layout.columns))
 
 
-def _of_persons(task: Callable[[Iterable[Any]], Any], batches: Iterable[Any]) -> Any:
-    """A task on the rows that count, in batches that cut nobody in two."""
-    return task(_whole_persons(batches))
-
-
 def _whole_persons(batches: Iterable[Any]) -> Iterator[Any]:
+    """The rows that count, in batches that cut nobody in two."""
     import pyarrow as pa
 
     rest = None

@@ -336,13 +336,11 @@ class Study:
         bought = {
             f"range of {name}, by an analysis of its own": self._bought[name] for name in _named(self._bought, about)
         }
-        result = signed(result, text, self.protects, self._enforced(), bought)
+        # How the number of rows of one person is kept to what was said; empty if it is not.
+        kept = "" if self.person is None else enforced(self.person, self.unit.rows, self.protects)
+        result = signed(result, text, self.protects, kept, bought)
         self.journal.ledger.deliver(call.name, storable(result), text)
         return result
-
-    def _enforced(self) -> str:
-        """How the number of rows of one person is kept to what was said; empty if it is not."""
-        return "" if self.person is None else enforced(self.person, self.unit.rows, self.protects)
 
     def _share(self, spend: Spend) -> float:
         unknown = set(spend) - set(Spend.__annotations__)

@@ -93,17 +93,8 @@ class Design:
     intercept: bool
 
     @property
-    def names(self) -> list[str]:
-        return [column.name for column in self.columns]
-
-    @property
     def ranges(self) -> list[tuple[float, float]]:
         return [(column.range.low, column.range.high) for column in self.columns]
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Columns of the table."""
-        return tuple(dict.fromkeys(name for c in self.columns for f, _ in c.parts for name in f.columns))
 
 
 def levels_of(name: str, book: Codebook, text: str = "") -> Levels:
