@@ -25,12 +25,14 @@ from .privacy.ladder import build_ladder
 from .privacy.mechanism import Proposal, forecast_test, simulate
 from .privacy.noise import ExactNoise
 from .rivals.catalogue import RIVALS
+from .rows.exact import sum_grid, toward_zero
 from .self_audit_replay import artefact_checks, loss_checks, support_checks, type_checks
 
 __all__ = ["CHECKS", "estimator_finding", "run_checks"]
 
 Array = NDArray[np.float64]
 EPSILON, DELTA = 1.0, 1e-6
+SCALE = 1.0 / gaussian_mu(EPSILON, DELTA)  # of the noise that a value of sensitivity 1 needs
 # Fits are slow, so their attack uses a delta that few runs can see.
 FIT_DELTA = 0.01
 
@@ -38,7 +40,8 @@ FIT_DELTA = 0.01
 def _measured(name: str, result: Measured, claimed: float, guilty: bool, enough: bool) -> Finding:
     return Finding(
         name,
-        f"{_event(result.event)}, {result.runs:,} runs",
+        # Which score told them apart, without its threshold.
+        f"{re.split(r' [<>]=| reply| no reply', result.event)[0]}, {result.runs:,} runs",
         f"epsilon {result.epsilon:.2f} of {claimed:g}",
         result.convicts(claimed),
         guilty,
@@ -46,12 +49,7 @@ def _measured(name: str, result: Measured, claimed: float, guilty: bool, enough:
     )
 
 
-def _event(event: str) -> str:
-    """Which score told them apart, without its threshold."""
-    return re.split(r" [<>]=| reply| no reply", event)[0]
-
-
-def _release_pair(strategy: str, rung: float) -> list[Any]:
+def _release_pair(strategy: str, rung: float) -> tuple[Any, Any]:
     """The worst pair of a test: neighbours one step of safety and one sensitivity apart."""
 
     def sampler(safety: float, value: float) -> Any:
@@ -59,19 +57,15 @@ def _release_pair(strategy: str, rung: float) -> list[Any]:
             Proposal([value], 1.0, safety), EPSILON, DELTA, strategy, size=size, random_state=rng
         )[1]
 
-    return [sampler(rung, 0.0), sampler(rung + 1.0, 1.0)]
-
-
-def measure_pair(pair: list[Any], runs: int, seed: int) -> Measured:
-    """The attack at the audit's delta."""
-    return attack(pair[0], pair[1], DELTA, runs, seed=seed)
+    return sampler(rung, 0.0), sampler(rung + 1.0, 1.0)
 
 
 def _release(strategy: str) -> Check:
     def run(effort: float) -> Finding:
         top = forecast_test(strategy, EPSILON, DELTA).certain
+        runs = max(500_000, int(1_000_000 * effort))
         results = [
-            measure_pair(_release_pair(strategy, 0.5 + share * top), max(500_000, int(1_000_000 * effort)), k)
+            attack(*_release_pair(strategy, 0.5 + share * top), DELTA, runs, seed=k)
             for k, share in enumerate((0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.1))
         ]
         worst = max(results, key=lambda r: r.epsilon)
@@ -89,25 +83,8 @@ def _bad(name: str, first: Any, second: Any, runs: int = 1_000_000, bits: bool =
     return Check(name, run)
 
 
-def _noisy(value: float, scale: float) -> Any:
+def _noisy(value: float, scale: float = SCALE) -> Any:
     return lambda size, rng: value + scale * rng.standard_normal(size)
-
-
-def _half_scale() -> Check:
-    scale = 0.5 / gaussian_mu(EPSILON, DELTA)
-    return _bad("bad: noise at half scale", _noisy(0.0, scale), _noisy(1.0, scale))
-
-
-def _test_without_noise() -> Check:
-    scale = 1.0 / gaussian_mu(EPSILON, DELTA)
-    silent = lambda size, rng: np.full(size, np.nan)  # noqa: E731
-    return _bad("bad: a test without noise", _noisy(0.0, scale), silent)
-
-
-def _bounds_from_data() -> Check:
-    """A sum whose clipping bound, and noise, is the largest value in the data: one row of 10 among ones."""
-    scale = 1.0 / gaussian_mu(EPSILON, DELTA)
-    return _bad("bad: bounds taken from the data", _noisy(100.0, scale), _noisy(109.0, 10.0 * scale))
 
 
 def _rounded_rung() -> Check:
@@ -126,13 +103,12 @@ def _rounded_rung() -> Check:
 
 def _printed_ptr() -> Check:
     """Standard PTR with half of epsilon for the test and all of it for the noise."""
-    scale = 1.0 / gaussian_mu(EPSILON, DELTA)
     threshold = 2.0 / EPSILON * math.log(1.0 / DELTA)
 
     def sampler(distance: float, value: float) -> Any:
         def sample(size: int, rng: np.random.Generator) -> Array:
             reply = distance + rng.laplace(scale=2.0 / EPSILON, size=size) > threshold
-            return np.where(reply, value + scale * rng.standard_normal(size), np.nan)
+            return np.where(reply, value + SCALE * rng.standard_normal(size), np.nan)
 
         return sample
 
@@ -140,34 +116,21 @@ def _printed_ptr() -> Check:
     return _bad("bad: PTR as printed", sampler(top, 0.0), sampler(top + 1.0, 1.0), runs=8_000_000)
 
 
-def _naive_noise() -> Check:
-    scale = 1.0 / gaussian_mu(EPSILON, DELTA)
-    return _bad(
-        "bad: floating-point noise, low bits",
-        _noisy(0.0, scale),
-        _noisy(1.0, scale),
-        runs=200_000,
-        bits=True,
-    )
-
-
 def _exact_noise() -> Check:
-    scale = 1.0 / gaussian_mu(EPSILON, DELTA)
-
     def sampler(value: float) -> Any:
-        return lambda size, rng: ExactNoise().gaussian(np.full(size, value), scale)
+        return lambda size, rng: ExactNoise().gaussian(np.full(size, value), SCALE)
 
     def run(effort: float) -> Finding:
         runs = max(10_000, int(40_000 * effort))
         result = attack(sampler(0.0), sampler(1.0), DELTA, runs, bits=True)
         # What is sought here is not the law but the way of drawing: would floating-point noise have been convicted?
-        enough = attack(_noisy(0.0, scale), _noisy(1.0, scale), DELTA, runs, bits=True).convicts(EPSILON)
+        enough = attack(_noisy(0.0), _noisy(1.0), DELTA, runs, bits=True).convicts(EPSILON)
         return _measured("exact noise, low bits included", result, EPSILON, guilty=False, enough=enough)
 
     return Check("exact-noise", run)
 
 
-def _falsified(name: str, claims: Claims, domain: Any, guilty: bool, sizes: Any = (1, 2, 3, 5, 10, 30)) -> Check:
+def _falsified(name: str, claims: Claims, domain: Any, guilty: bool, sizes: Any) -> Check:
     def run(effort: float) -> Finding:
         search = falsify(claims, domain, trials=max(300, int(5_000 * effort)), sizes=sizes)
         found = search.counterexample
@@ -179,30 +142,14 @@ def _falsified(name: str, claims: Claims, domain: Any, guilty: bool, sizes: Any 
     return Check(name, run)
 
 
-def _float32_sum() -> Check:
-    """100,000 rows of 0.6, and one row that moves by 1: the float32 sum moves by more."""
-    rest = np.full(100_000, 0.6, dtype=np.float32)
-
-    def total(x: Array) -> float:
-        return float(np.add.accumulate(np.append(x.astype(np.float32), rest))[-1])
-
-    return _falsified(
-        "bad: a float32 sum, sensitivity 1", Claims(total, len, 1.0, lambda b: 1.0), (0, 1), guilty=True, sizes=(1, 2)
-    )
-
-
-def _exact_sum() -> Check:
-    from .rows.exact import sum_grid, toward_zero
-
+def _sum_claim(name: str, ready: Callable[[Array], Array], guilty: bool) -> Check:
+    """100,000 rows of 0.6, and one row that moves by 1: the sum must not move by more."""
     rest = np.full(100_000, 0.6)
-    grid = sum_grid(200_000, 1.0)
 
     def total(x: Array) -> float:
-        return float(np.add.accumulate(toward_zero(np.append(x, rest), grid))[-1])
+        return float(np.add.accumulate(ready(np.append(x, rest)))[-1])
 
-    return _falsified(
-        "exact sums, sensitivity 1", Claims(total, len, 1.0, lambda b: 1.0), (0, 1), guilty=False, sizes=(1, 2)
-    )
+    return _falsified(name, Claims(total, len, 1.0, lambda b: 1.0), (0, 1), guilty, sizes=(1, 2))
 
 
 # Worst pairs of estimators: families indexed by how many rows carry information, so that some members sit on the threshold.
@@ -210,14 +157,19 @@ Pair = tuple[tuple[Array, Array], tuple[Array, Array]]
 ROWS = 60
 
 
+def _with_another_row(X: Array, y: Array, *news: tuple[Any, Any]) -> Iterator[Pair]:
+    """The rows, and the same with each of these in place of the first."""
+    for x_new, y_new in news:
+        other, target = X.copy(), y.copy()
+        other[0], target[0] = x_new, y_new
+        yield (X, y), (other, target)
+
+
 def regression_pairs(k: int) -> Iterator[Pair]:
     """k rows at the edge, the rest at zero; one row turns around, or vanishes."""
     X, y = np.zeros((ROWS, 1)), np.zeros(ROWS)
     X[:k], y[:k] = 1.0, 1.0
-    for x_new, y_new in ((1.0, -1.0), (0.0, 0.0)):
-        other, target = X.copy(), y.copy()
-        other[0], target[0] = x_new, y_new
-        yield (X, y), (other, target)
+    return _with_another_row(X, y, (1.0, -1.0), (0.0, 0.0))
 
 
 def classification_pairs(k: int) -> Iterator[Pair]:
@@ -225,20 +177,14 @@ def classification_pairs(k: int) -> Iterator[Pair]:
     features = 8
     X, y = np.full((ROWS, features), -1.0 / math.sqrt(features)), np.zeros(ROWS, dtype=int)
     y[:k] = 1
-    for label in (1, 0):
-        other, labels = X.copy(), y.copy()
-        other[0], labels[0] = -X[0], label
-        yield (X, y), (other, labels)
+    return _with_another_row(X, y, (-X[0], 1), (-X[0], 0))
 
 
 def kernel_pairs(k: int) -> Iterator[Pair]:
     """k rows at the query, the rest far away; one row changes its response, or leaves."""
     X, y = np.zeros((ROWS, 1)), np.ones(ROWS)
     X[:k] = 0.5
-    for x_new, y_new in ((0.5, -1.0), (0.0, -1.0)):
-        other, target = X.copy(), y.copy()
-        other[0], target[0] = x_new, y_new
-        yield (X, y), (other, target)
+    return _with_another_row(X, y, (0.5, -1.0), (0.0, -1.0))
 
 
 def estimator_finding(
@@ -302,20 +248,21 @@ _ALL = [
     _release("paper"),
     _release("ptr"),
     _exact_noise(),
-    _exact_sum(),
+    _sum_claim("exact sums, sensitivity 1", lambda x: toward_zero(x, sum_grid(200_000, 1.0)), guilty=False),
     *loss_checks(),
     *type_checks(),
     *artefact_checks(),
     *support_checks(),
     *_estimators(OURS),
     *_estimators(RIVALS, "rival {}"),
-    _half_scale(),
-    _test_without_noise(),
-    _bounds_from_data(),
+    _bad("bad: noise at half scale", _noisy(0.0, 0.5 * SCALE), _noisy(1.0, 0.5 * SCALE)),
+    _bad("bad: a test without noise", _noisy(0.0), lambda size, rng: np.full(size, np.nan)),
+    # A sum whose clipping bound, and noise, is the largest value in the data: one row of 10 among ones.
+    _bad("bad: bounds taken from the data", _noisy(100.0), _noisy(109.0, 10.0 * SCALE)),
     _rounded_rung(),
     _printed_ptr(),
-    _naive_noise(),
-    _float32_sum(),
+    _bad("bad: floating-point noise, low bits", _noisy(0.0), _noisy(1.0), runs=200_000, bits=True),
+    _sum_claim("bad: a float32 sum, sensitivity 1", lambda x: x.astype(np.float32), guilty=True),
 ]
 # Our claims first, then the gallery of known-bad mechanisms.
 CHECKS = sorted(_ALL, key=lambda check: "bad: " in check.name)
