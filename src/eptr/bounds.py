@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from .rows.ingest import numbers
 from .rows.labels import Labels
 from .rows.table import cache_blocks, plain_column
 
-__all__ = ["FileColumns", "PublicBounds", "is_range", "level_codes", "plain_columns"]
+__all__ = ["FileColumns", "PublicBounds", "is_range", "level_codes", "plain_columns", "stretched"]
 
 Array = NDArray[np.float64]
 
@@ -92,22 +92,20 @@ class PublicBounds:
 
     def ranges(self) -> list[tuple[float, float]]:
         """The ends of every column of the raw matrix; (0, 1) for a level."""
-        return [pair for b in self.columns.values() for pair in ([b] if is_range(b) else [(0.0, 1.0)] * (len(b) - 1))]
+        return self._each(lambda low, high: (low, high))
 
     def indicators(self) -> dict[int, list[float]]:
         """Which columns of the matrix are levels, with the numbers they hold."""
-        ranges = [r for b in self.columns.values() for r in ([True] if is_range(b) else [False] * (len(b) - 1))]
-        return {j: [0.0, 1.0] for j, numeric in enumerate(ranges) if not numeric}
+        levels = self._each(lambda low, high: None)
+        return {j: [0.0, 1.0] for j, ends in enumerate(levels) if ends is not None}
 
     def scales(self) -> list[tuple[float, float]]:
         """(middle, half length) of every column of the scaled matrix; (0, 1) for a level."""
-        found: list[tuple[float, float]] = []
-        for bound in self.columns.values():
-            if is_range(bound):
-                found.append((0.5 * (bound[0] + bound[1]), 0.5 * (bound[1] - bound[0])))
-            else:
-                found += [(0.0, 1.0)] * (len(bound) - 1)
-        return found
+        return self._each(lambda low, high: (0.5 * (low + high), 0.5 * (high - low)))
+
+    def _each(self, of: Callable[[float, float], Any]) -> list[Any]:
+        """``of`` the ends of every column of the matrix; (0, 1) for a level, whatever is asked."""
+        return [v for b in self.columns.values() for v in ([of(*b)] if is_range(b) else [(0.0, 1.0)] * (len(b) - 1))]
 
     def scaled(self, row: Array) -> Array:
         """Numbers in the units of the data as shares of their ranges; the inverse of :meth:`unscaled`."""
@@ -178,6 +176,11 @@ def _scaled(values: Array, low: float, high: float) -> Array:
     return np.asarray((np.clip(values, -1e150, 1e150) - 0.5 * (low + high)) / (0.5 * (high - low)))
 
 
+def stretched(values: Any, low: float, high: float) -> Any:
+    """[-1, 1] mapped to [low, high]."""
+    return 0.5 * (low + high) + 0.5 * (high - low) * values
+
+
 def plain_columns(batch: Any, names: list[str]) -> dict[str, Any]:
     """Columns of a record batch, in types whose values can be read one by one."""
     return {name: plain_column(batch, name) for name in names}
@@ -185,8 +188,7 @@ def plain_columns(batch: Any, names: list[str]) -> dict[str, Any]:
 
 def level_codes(column: Any, levels: Sequence[str]) -> NDArray[np.int64]:
     """Positions in ``levels``, in the order they have there; -1 for a value that is not among them."""
-    labels = Labels(np.array(levels, dtype=object))
-    return labels.codes(column)
+    return Labels(np.array(levels, dtype=object)).codes(column)
 
 
 def _bound(where: str, value: Any) -> Any:

@@ -121,11 +121,9 @@ def load_wine_quality(*, return_X_y: bool = False, as_frame: bool = False) -> An
     Bunch, or (data, target) with ``return_X_y``
         Target: the score. Regressions use (score - 5)/5. Cortez et al. (2009), CC BY 4.0.
     """
-    tables = []
-    for file in (RED, WHITE):
-        header, table = _table(file, ";")
-        tables.append(table)
-    data, quality = _columns(np.vstack(tables), header, WINE_SCALES), np.vstack(tables)[:, header.index("quality")]
+    (header, red), (_, white) = _table(RED, ";"), _table(WHITE, ";")
+    table = np.vstack([red, white])
+    data, quality = _columns(table, header, WINE_SCALES), table[:, header.index("quality")]
     facts = {"quality": {"low": 0, "high": 10, "integer": True}}
     return _bunch(data, quality, WINE_SCALES, FAR, facts, return_X_y, as_frame)
 
@@ -267,8 +265,7 @@ def _download(file: _File) -> bytes:
         with urllib.request.urlopen(file.url, timeout=60) as answer:
             return file.extract(answer.read())
     except (urllib.error.URLError, OSError, KeyError, zipfile.BadZipFile, tarfile.TarError):
-        pass
-    raise DatasetError(
-        f"{file.name} could not be downloaded. Get it from {file.advice}, put it into a folder, and set EPTR_DATA_HOME to "
-        "that folder."
-    )
+        raise DatasetError(
+            f"{file.name} could not be downloaded. Get it from {file.advice}, put it into a folder, and set EPTR_DATA_HOME "
+            "to that folder."
+        ) from None

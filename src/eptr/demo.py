@@ -143,7 +143,3 @@ def main() -> None:
             print(f"{outcome:<24}" + "".join(f"{distances[name]:>18.2f}" for name in METHODS))
     draw(table, "demo.png", far=20.0)
     print("\nFigure: demo.png    Numbers: demo.csv    (simulated rows, seeded: reproducible, hence not private)")
-
-
-if __name__ == "__main__":
-    main()

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .bounds import FileColumns, PublicBounds, is_range, plain_columns
+from .bounds import FileColumns, PublicBounds, is_range, plain_columns, stretched
 from .catalogue import from_json
 from .errors import DomainError, InputError, no_column
 from .estimators.catalogue import Entrant, commanded
@@ -145,8 +145,7 @@ class FileModel:
         found = self.estimator.predict(X)
         if self.entrant.task == "classification":
             return np.asarray(found)
-        low, high = self.bounds.target
-        return np.asarray(0.5 * (low + high) + 0.5 * (high - low) * found)
+        return np.asarray(stretched(found, *self.bounds.target))
 
     def coefficients(self) -> list[Coefficient]:
         """Slopes in the units of the data, or changes of log odds; the intercept last."""

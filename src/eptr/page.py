@@ -87,7 +87,8 @@ def page(
         f"<p class='note'>{html.escape(note)}</p>" if note else "",
         _guarantee(whole),
         *(piece for p in panels for piece in shown(replace(p, extra=tuple(f"{_OPEN}{e}{_CLOSE}" for e in p.extra)))),
-        *(_declared(codebook) if codebook else ()),
+        "<h2>Declared beforehand</h2>" if codebook else "",
+        table_html([["column", "declared"], *codebook], "", words=True) if codebook else "",
         *_ledger(whole, ledger),
         "<h2>Privacy statement</h2>",
         *_statement(whole),
@@ -161,29 +162,18 @@ def _guarantee(facts: Facts) -> str:
     replaced = "of the same size that differ in one row", "replaced by any other"
     dropped = "that are the same but for one row, which counts in one of them only", "left out"
     apart, changed = replaced if facts.relation == "replace-one" else dropped
-    unit = (
-        f"one {'person' if facts.unit == 'row' else facts.unit}'s row"
-        if facts.rows_each == 1
-        else f"all rows of one {facts.unit}, up to {facts.rows_each},"
-    )
+    unit = f"one {'person' if facts.unit == 'row' else facts.unit}'s row"
+    if facts.rows_each > 1:
+        unit = f"all rows of one {facts.unit}, up to {facts.rows_each},"
+        apart = apart.replace("one row", f"up to {facts.rows_each} rows of one {facts.unit}")
     e, d, factor = f"{facts.epsilon:g}", f"{facts.delta:g}", math.exp(min(facts.epsilon, 700.0))
     return (
-        f"<p class='claim'>(ε, δ) = ({e}, {d}): for any two datasets X, X&prime; {_apart(facts, apart)}, and "
+        f"<p class='claim'>(ε, δ) = ({e}, {d}): for any two datasets X, X&prime; {apart}, and "
         f"every set B of outcomes, P(M(X) ∈ B) ≤ e<sup>{e}</sup> P(M(X&prime;) ∈ B) + {d}.</p>"
         f"<p>In words: if {unit} were {changed}, the chance of everything written here would change by at "
         f"most a factor {factor:.3g}, up to a chance of {d}. Somebody who bets on which of the two it was, at even odds, wins "
         f"at most {math.ceil(1000 * facts.bet - 1e-6) / 10:g} % of the time.</p>"
     )
-
-
-def _apart(facts: Facts, apart: str) -> str:
-    return (
-        apart if facts.rows_each == 1 else apart.replace("one row", f"up to {facts.rows_each} rows of one {facts.unit}")
-    )
-
-
-def _declared(codebook: Sequence[tuple[str, str]]) -> list[str]:
-    return ["<h2>Declared beforehand</h2>", table_html([["column", "declared"], *map(list, codebook)], "", words=True)]
 
 
 def _ledger(facts: Facts, ledger: Sequence[Sequence[str]]) -> list[str]:
@@ -194,11 +184,7 @@ def _ledger(facts: Facts, ledger: Sequence[Sequence[str]]) -> list[str]:
         told.append(f"<p>Total ({facts.total[0]:g}, {facts.total[1]:g}), for good.")
         told[-1] += f" This took {facts.share:.1%}." if facts.share is not None else ""
         told[-1] += f" Entry <code>{html.escape(facts.ledger)}</code>.</p>" if facts.ledger else "</p>"
-    return (
-        [*told, table_html([list(line) for line in ledger], "Everything that was charged.", words=True)]
-        if ledger
-        else told
-    )
+    return [*told, table_html(ledger, "Everything that was charged.", words=True)] if ledger else told
 
 
 _TITLES = {"people": "For the people in the data", "methods": "For a methods section", "ethics": "For an ethics board"}

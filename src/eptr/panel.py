@@ -138,12 +138,12 @@ def _price(p: Panel) -> list[str]:
     here = _mu(release, 1.0)
     split = [line for line in p.lines if line.known and math.isfinite(line.sampling) and line.high > line.low]
     noise = {factor: here / _mu(release, factor) for factor in _FACTORS}
+    curve = [(release.epsilon * f, here / _mu(release, f)) for f in np.geomspace(0.1, 10.0, 41).tolist()]
     if not split:
         text = (
             f"Half the epsilon would have meant {noise[0.5]:.2f} times the privacy noise at the same delta; sampling error stays "
             "as it is."
         )
-        curve = [(release.epsilon * f, here / _mu(release, f)) for f in np.geomspace(0.1, 10.0, 41).tolist()]
         figure = price(curve, (release.epsilon, 1.0), 0.0, "privacy noise", "Privacy noise relative to this result's.")
         return [f"<p>{text}</p>", figure]
     head = ["", *(f"epsilon {release.epsilon * f:.3g}" for f in _FACTORS), "without privacy"]
@@ -156,10 +156,9 @@ def _price(p: Panel) -> list[str]:
         for line in split[:_MOST_BARS]
     ]
     caption = "Half widths of these intervals at other budgets, if all else had stayed the same; delta as it is."
-    factors = np.geomspace(0.1, 10.0, 41).tolist()
-    curve = [(release.epsilon * f, _typical(split, here / _mu(release, f))) for f in factors]
+    widths = [(epsilon, _typical(split, times)) for epsilon, times in curve]
     figure = price(
-        curve, (release.epsilon, 1.0), _typical(split, 0.0), "width of a typical interval", "Width relative to this result's."
+        widths, (release.epsilon, 1.0), _typical(split, 0.0), "width of a typical interval", "Width relative to this result's."
     )  # fmt: skip
     return [table_html([head, *rows], caption), figure]
 

@@ -82,7 +82,7 @@ def encode(value: Any) -> Any:
         return {
             "array": [encode(v) for v in value.ravel().tolist()],
             "shape": list(value.shape),
-            "dtype": _dtype(value),
+            "dtype": "object" if value.dtype == object else value.dtype.str,
         }
     if isinstance(value, np.generic):
         return encode(value.item())
@@ -101,10 +101,6 @@ def encode(value: Any) -> Any:
     raise InputError(
         f"cannot store a {type(value).__name__} in JSON; use plain numbers, strings, lists, dicts and arrays as settings."
     )
-
-
-def _dtype(value: np.ndarray[Any, Any]) -> str:
-    return "object" if value.dtype == object else value.dtype.str
 
 
 def decode(value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .bounds import is_range
+from .bounds import is_range, stretched
 from .files import FileModel, plain
 from .page import page
 from .panel import Panel, panel
@@ -78,33 +78,26 @@ def _effects(model: FileModel, found: Panel) -> Panel:
 
 def _surface(model: FileModel, found: Panel) -> Panel:
     names = list(model.bounds.columns)
-    low, high = model.bounds.target
     grid = np.linspace(-1.0, 1.0, 101 if len(names) == 1 else 61)
-
-    def to_target(values: Any) -> Any:
-        return 0.5 * (low + high) + 0.5 * (high - low) * values
-
-    def axis_values(name: str) -> Any:
-        a, b = model.bounds.columns[name]
-        return 0.5 * (a + b) + 0.5 * (b - a) * grid
-
+    places = [stretched(grid, *model.bounds.columns[name]) for name in names[:2]]
     if len(names) == 1:
-        values, grey = to_target(model.estimator.predict(grid[:, None])), model.estimator.too_few(grid[:, None])
+        values = stretched(model.estimator.predict(grid[:, None]), *model.bounds.target)
+        grey = model.estimator.too_few(grid[:, None])
 
         def paint(axis: Any) -> None:
-            axis.plot(axis_values(names[0]), np.ma.masked_where(grey, values), color="#D55E00", lw=2)
-            axis.fill_between(axis_values(names[0]), *axis.get_ylim(), where=grey, color=GREY, lw=0)
+            axis.plot(places[0], np.ma.masked_where(grey, values), color="#D55E00", lw=2)
+            axis.fill_between(places[0], *axis.get_ylim(), where=grey, color=GREY, lw=0)
             axis.set(xlabel=plain(names[0]), ylabel=plain(model.target))
 
         return replace(found, extra=(painted(paint, f"The released function.{FEW}", 3.2),))
     points = np.zeros((len(grid) ** 2, len(names)))
     points[:, 0], points[:, 1] = (m.ravel() for m in np.meshgrid(grid, grid))
-    values = np.ma.masked_where(model.estimator.too_few(points), to_target(model.estimator.predict(points)))
+    plane = stretched(model.estimator.predict(points), *model.bounds.target)
+    values = np.ma.masked_where(model.estimator.too_few(points), plane).reshape(len(grid), len(grid))
 
     def paint_plane(axis: Any) -> None:
         axis.set_facecolor(GREY)
-        places = axis_values(names[0]), axis_values(names[1]), values.reshape(len(grid), len(grid))
-        image = axis.pcolormesh(*places, cmap="viridis", shading="auto", rasterized=True)
+        image = axis.pcolormesh(*places, values, cmap="viridis", shading="auto", rasterized=True)
         axis.set(xlabel=plain(names[0]), ylabel=plain(names[1]))
         axis.figure.colorbar(image, ax=axis, label=plain(model.target))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .accounting.filter import MIXING
@@ -95,7 +96,7 @@ def combined(results: Iterable[Any], study: StudyFacts) -> Facts:
     levels = {f.level for f in found if f.level is not None}
     return Facts(
         what=f"{study.name + ': ' if study.name else ''}{_counted(found)}",
-        how=_same([f.how for f in found]),
+        how=found[0].how if len({f.how for f in found}) == 1 else "",
         replied=any(f.replied for f in found),
         private=all(f.private for f in found),
         fault=next((f.fault for f in found if f.fault), ""),
@@ -153,19 +154,12 @@ def _line(number: int, f: Facts) -> str:
 def _counted(found: Sequence[Facts]) -> str:
     if len(found) > _LISTED:
         return f"{len(found)} results"
-    kinds: dict[str, int] = {}
-    for f in found:
-        kinds[f.what] = kinds.get(f.what, 0) + 1
+    kinds = Counter(f.what for f in found)
     return ", ".join(what if count == 1 else f"{count} x {what}" for what, count in kinds.items())
-
-
-def _same(texts: list[str]) -> str:
-    return texts[0] if len(set(texts)) == 1 else ""
 
 
 def _numbered(found: Sequence[Facts], name: str) -> tuple[tuple[str, str], ...]:
     """Settings of all releases; those that not all share carry the number of theirs."""
-    assert name in {field.name for field in fields(Facts)}
     lists = [getattr(f, name) for f in found]
     common = [pair for pair in lists[0] if all(pair in other for other in lists)]
     rest: dict[tuple[str, str], list[str]] = {}

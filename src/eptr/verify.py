@@ -263,13 +263,10 @@ def _follows(text: str) -> Check:
 
     fit = Fit.from_json(text)
     params = fit.estimator.get_params()
-    wrong = [name for name, value in fit.model.settings.items() if not _alike(params[name], value)]
+    told = {name: json.dumps(value, default=str) for name, value in fit.model.settings.items()}
+    wrong = [name for name, text in told.items() if json.dumps(params[name], default=str) != text]
     found = f"{wrong[0]} differs" if wrong else fit.formula
     return Check("the settings follow from formula and codebook", not wrong, found)
-
-
-def _alike(one: Any, two: Any) -> bool:
-    return bool(json.dumps(one, default=str) == json.dumps(two, default=str))
 
 
 def _told(r: Release, facts: Facts, study: StudyFacts | None) -> Check:

@@ -33,10 +33,8 @@ def drafted(table: Any, header: bool) -> dict[str, Kind]:
             )
         return {name: Blank() for name in csv_names(Path(table))}
     root = type(table).__module__.partition(".")[0]
-    if isinstance(table, Mapping) or root in ("pandas", "polars"):  # types come from the values
+    if isinstance(table, Mapping) or root in ("pandas", "polars", "dask", "dask_expr"):  # types come from the values
         return {str(name): Blank() for name in (table if isinstance(table, Mapping) else table.columns)}
-    if root in ("dask", "dask_expr"):
-        return {str(name): Blank() for name in table.columns}
     if root == "pyspark":
         return {f.name: _of_type(f.dataType.simpleString()) for f in table.schema.fields}
     if isinstance(table, (str, os.PathLike)) or hasattr(table, "__arrow_c_stream__") or root == "pyarrow":
