@@ -256,21 +256,18 @@ def test_adaptive_noise_follows_the_data_and_may_refuse():
         assert not adaptive_release(lambda: 2.0, safety, 1.0, lambda b: 4.0 / b, 1.0, 1e-6).replied
 
 
-@pytest.mark.parametrize("one_sided", [False, True])
-def test_adaptive_draws_cost_what_was_charged(one_sided):
+def test_adaptive_draws_cost_what_was_charged():
     """(L/s1)^2 + (alpha(b)/s2)^2 = mu^2 of delta less the failure, b being L and a quantile of the noise below what was drawn."""
     noise, costs = Replay(0), []
     book = SimpleNamespace(charge=lambda cost, **told: costs.append((cost, len(noise.calls))))
-    r = adaptive_release(
-        lambda: 2.0, 500.0, 3.0, lambda b: 4.0 / b, 1.0, 1e-6, one_sided=one_sided, ledger=book, random_state=noise
-    )
+    r = adaptive_release(lambda: 2.0, 500.0, 3.0, lambda b: 4.0 / b, 1.0, 1e-6, ledger=book, random_state=noise)
     assert costs == [(r.cost, 0)]
     mu = eptr.gaussian_mu(1.0, 0.9e-6)
     assert (r.cost.mu, r.cost.failure) == (pytest.approx(mu, rel=1e-12), pytest.approx(1e-7, rel=1e-12))
     first, second = noise.calls
     assert (first.values, second.values) == (500.0, 2.0)
     assert first.scale == pytest.approx(3.0 / (mu * math.sqrt(0.1)), rel=1e-12)
-    bound = first.output - (0.0 if one_sided else 3.0) - first.scale * ndtri(1.0 - 1e-7)
+    bound = first.output - 3.0 - first.scale * ndtri(1.0 - 1e-7)
     assert (3.0 / first.scale) ** 2 + (4.0 / bound / second.scale) ** 2 == pytest.approx(mu**2, rel=1e-9)
     assert r.noise_scale == second.scale
 

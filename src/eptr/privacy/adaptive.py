@@ -31,15 +31,12 @@ def adaptive_release(
     *,
     minimum: float = 0.0,
     largest_noise: float = math.inf,
-    one_sided: bool = False,
     ledger: SupportsCharge | None = None,
     random_state: Any = None,
 ) -> Release:
     """Release with noise for a private lower bound of the safety statistic: no threshold to choose.
 
     b = beta(X) - L + (L/mu_1)(Z - q), then theta(X) + (sensitivity(b)/mu_2) N(0, I).   # proof: adaptive
-
-    ``one_sided``: ``sensitivity(b)`` holds as soon as *one* of the two datasets has beta >= b; then no L is lost.
     """
     epsilon, delta = positive("epsilon", epsilon), probability("delta", delta)
     lipschitz = positive("lipschitz", lipschitz)
@@ -53,9 +50,8 @@ def adaptive_release(
     spread = round_up(lipschitz / mu_bound)
     centre = safety if math.isfinite(safety) else -1e300
     noisy = float(noise.gaussian(np.asarray(centre, dtype=float), spread))
-    lost = 0.0 if one_sided else lipschitz
     # Every rounding of this line is relative 2^-53 of its largest term; pay a thousand of them. proof: adaptive
-    bound = noisy - lost - spread * tail_quantile(failure) - 1e-13 * (abs(noisy) + lost + 40.0 * spread)
+    bound = noisy - lipschitz - spread * tail_quantile(failure) - 1e-13 * (abs(noisy) + lipschitz + 40.0 * spread)
     alpha = _bound_at(sensitivity, bound) if bound > minimum else math.inf
     scale = round_up(alpha / mu_value)
     replied = math.isfinite(scale) and scale <= largest_noise

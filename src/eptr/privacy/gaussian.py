@@ -1,9 +1,8 @@
-"""The exact privacy curve of Gaussian noise, its inverse, and composition.  Proof: gaussian.md."""
+"""The exact privacy curve of Gaussian noise, and its inverse.  Proof: gaussian.md."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from scipy.special import erfc, erfcx
 
 from ..errors import InputError, positive, probability
 
-__all__ = ["compose_mu", "delta_on_grid", "gaussian_delta", "gaussian_epsilon", "gaussian_mu", "tail_quantile"]
+__all__ = ["delta_on_grid", "gaussian_delta", "gaussian_epsilon", "gaussian_mu", "tail_quantile"]
 
 _SQRT2 = math.sqrt(2.0)
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
@@ -107,9 +106,9 @@ def gaussian_epsilon(*, delta: float, mu: float) -> float:
     return epsilon
 
 
-def _slope(e: float, mu: float) -> tuple[float, float]:
-    """The two tails Phi(mu/2 - e/mu) and Phi(-mu/2 - e/mu): the derivatives of the curve. proof: derivative"""
-    return 0.5 * math.erfc((e / mu - 0.5 * mu) / _SQRT2), 0.5 * math.erfc((e / mu + 0.5 * mu) / _SQRT2)
+def _slope(e: float, mu: float) -> float:
+    """The tail Phi(mu/2 - e/mu): the derivative of x delta_G(e + log(p/x)) in x. proof: derivative"""
+    return 0.5 * math.erfc((e / mu - 0.5 * mu) / _SQRT2)
 
 
 def gaussian_delta(epsilon: Any, mu: Any) -> Any:
@@ -168,18 +167,6 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     while excess(math.log(mu)) > 0.0:  # proof: calibration
         mu *= 1.0 - 1e-15
     return mu
-
-
-def compose_mu(mus: Iterable[float]) -> float:
-    """mu of an adaptive sequence of mu_j-GDP releases: sqrt(sum mu_j^2), rounded up.
-
-    Examples
-    --------
-    >>> round(compose_mu([0.6, 0.8]), 12)
-    1.0
-    """
-    values = [positive("mu", mu) for mu in mus]
-    return math.sqrt(math.fsum(mu * mu for mu in values)) * (1.0 + 4e-16 * (len(values) + 2))
 
 
 def tail_quantile(probability_above: float) -> float:

@@ -104,7 +104,7 @@ class _Step:
         for _ in range(100):
             e = self.epsilon - math.log(x / x0)
             gap = x * _delta(e, self.mu) - self.delta
-            slope = _slope(e, self.mu)[0]
+            slope = _slope(e, self.mu)
             new = ceiling if slope <= 0.0 else min(max(x - gap / slope, x0), ceiling)
             done = abs(new - x) <= 1e-15 * x
             x = new

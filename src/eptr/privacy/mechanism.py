@@ -161,9 +161,9 @@ class Forecast:
     cost: Cost
 
 
-def forecast_test(strategy: str, epsilon: float, delta: float, slack: float = DEFAULT_SLACK) -> Forecast:
+def forecast_test(strategy: str, epsilon: float, delta: float) -> Forecast:
     """The public half of a release, for planning. A logistic test is never certain; 2M stands for it."""
-    plan = _request(epsilon, delta, strategy, slack, None)
+    plan = _request(epsilon, delta, strategy, DEFAULT_SLACK, None)
     certain = plan.test.top if isinstance(plan.test, Ladder) else 2.0 * LogisticTest(epsilon, delta).midpoint
     return Forecast(plan.noise, float(certain), plan.cost)
 
@@ -296,15 +296,12 @@ def simulate(
     *,
     size: int,
     random_state: Any,
-    slack: float = DEFAULT_SLACK,
-    p0: float | None = None,
 ) -> tuple[NDArray[np.bool_], Array]:
     """Many seeded, **not private** runs of one release at once, for audits and experiments.
 
     Returns the replies (size,) and the values (size, \\*shape); values are NaN where there was no reply.
     """
-    plan = _request(epsilon, delta, strategy, slack, p0)
-    noise = SeededNoise(random_state)
+    plan, noise = _request(epsilon, delta, strategy, DEFAULT_SLACK, None), SeededNoise(random_state)
     numerator, bits = plan.chance(proposal.safety)
     replied = noise.generator.random(size) < numerator / (1 << bits)
     centres = np.broadcast_to(proposal.estimate, (size, *proposal.estimate.shape))

@@ -61,21 +61,13 @@ class ExactNoise:
     private = True
 
     def gaussian(self, values: Array, scale: float) -> Array:
-        paid = pay_for_grid(scale)
-        _check_map("gaussian", paid)
-        measurement = _measurement("gaussian", paid)
-        flat = np.ravel(values).tolist()
-        return np.asarray(measurement(flat) if flat else [], dtype=float).reshape(np.shape(values))
+        return _measured("gaussian", values, pay_for_grid(scale))
 
     def coin(self, numerator: int, bits: int) -> bool:
         return secrets.randbits(bits) < numerator  # proof: coin
 
     def laplace(self, values: Array, scale: float) -> Array:
-        paid = math.nextafter(scale, math.inf)  # proof: laplace
-        _check_map("laplace", paid)
-        measurement = _measurement("laplace", paid)
-        flat = np.ravel(values).tolist()
-        return np.asarray(measurement(flat) if flat else [], dtype=float).reshape(np.shape(values))
+        return _measured("laplace", values, math.nextafter(scale, math.inf))  # proof: laplace
 
     def cauchy(self, values: Array, scales: Array) -> Array:
         """A quotient of two exact Gaussians, added as a rational number and rounded once. proof: cauchy"""
@@ -89,6 +81,13 @@ class ExactNoise:
 
     def bits(self, count: int) -> int:
         return secrets.randbits(count)  # proof: bits
+
+
+def _measured(law: str, values: Array, paid: float) -> Array:
+    """``values`` with OpenDP's noise of the scale that was paid for."""
+    _check_map(law, paid)
+    flat = np.ravel(values).tolist()
+    return np.asarray(_measurement(law, paid)(flat) if flat else [], dtype=float).reshape(np.shape(values))
 
 
 def _measurement(law: str, scale: float) -> Any:

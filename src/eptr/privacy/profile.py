@@ -132,18 +132,14 @@ def privacy_profile(test: Any, mu: float, epsilon: float) -> float:
     >>> round(privacy_profile(p, mu=0.2, epsilon=1.0), 6)
     0.999999
     """
-    return _profile(test, mu, epsilon, 0.0)
+    return profile_within(test, mu, epsilon, 0.0)
 
 
 def profile_within(test: Any, mu: float, epsilon: float, limit: float) -> float:
     """An upper bound on the profile that is exact only where it exceeds ``limit``: much faster for a yes or no."""
-    return _profile(test, mu, epsilon, limit)
-
-
-def _profile(test: Any, mu: float, epsilon: float, enough: float) -> float:
     mu = positive("mu", mu)
     epsilon = positive("epsilon", epsilon) if epsilon != 0 else 0.0
-    enough /= 1.0 + 2.0 * RELATIVE_ERROR
+    enough = limit / (1.0 + 2.0 * RELATIVE_ERROR)
     if callable(test):
         value = _enclose(test, mu, epsilon, enough)
         if (1.0 + math.exp(epsilon)) * 2.0**-52 > _ENCLOSURE * value and hasattr(test, "exact"):
@@ -173,7 +169,7 @@ def _by_rungs(p: Sequence[Probability], mu: float, epsilon: float) -> float:
     return max(unsafe, equal, *steps)
 
 
-def _enclose(test: Callable[[float], Any], mu: float, epsilon: float, enough: float = 0.0) -> float:
+def _enclose(test: Callable[[float], Any], mu: float, epsilon: float, enough: float) -> float:
     """Branch and bound over gamma; H is jointly convex, so a cell's maximum is at a corner. proof: enclosure"""
     seen: dict[float, Probability] = {}
 

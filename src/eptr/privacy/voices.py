@@ -116,6 +116,8 @@ def _missing(f: Facts) -> str:
 
 def _ethics(f: Facts) -> Paragraphs:
     held = "A ledger recorded the release before it was computed." if f.ledger else ""
+    this = f"one {f.unit}'s data" if f.unit != "row" else "one row"
+    instead = "another one in its place" if f.relation == "replace-one" else "left out"
     answers = {
         "What is published?": [
             f"A private result ({f.what})" + (f", computed from {f.rows:,} rows" if f.rows is not None else "") + ".",
@@ -126,7 +128,7 @@ def _ethics(f: Facts) -> Paragraphs:
             _unit(f),
             f"The result carries ({f.epsilon:g}, {f.delta:g})-differential privacy"
             + (f", mu = {f.mu:.3g}{_failing(f)}" if f.mu is not None else "")
-            + f": somebody who knows everything else and bets, at even odds, whether {_this(f)} was used or {_instead(f)} "
+            + f": somebody who knows everything else and bets, at even odds, whether {this} was used or {instead} "
             f"wins at most {_percent(f.bet)} of the time instead of 50 %."
         ],
         "What else is published about these data?": [
@@ -205,23 +207,14 @@ def _failing(f: Facts) -> str:
     return f" up to a failure of {f.failure:.3g}" if f.failure else ""
 
 
-def _this(f: Facts) -> str:
-    return f"one {f.unit}'s data" if f.unit != "row" else "one row"
-
-
-def _instead(f: Facts) -> str:
-    return "another one in its place" if f.relation == "replace-one" else "left out"
-
-
 def _but(f: Facts) -> str:
     """Settings may follow from what was bought."""
     return " but for what was bought" if f.bought else ""
 
 
 def _change(f: Facts) -> str:
-    unit = f"one {f.unit}" if f.rows_each == 1 else f"up to {f.rows_each} rows that belong to one person"
-    if f.rows_each > 1 and f.unit not in ("row", "person"):
-        unit = f"up to {f.rows_each} rows that belong to one {f.unit}"
+    owner = "person" if f.unit == "row" else f.unit
+    unit = f"one {f.unit}" if f.rows_each == 1 else f"up to {f.rows_each} rows that belong to one {owner}"
     if f.relation == "replace-one":
         return f"replacing {unit} of the dataset by any other"
     return f"leaving out {unit} of the dataset (or putting it back; n stays the same)"
