@@ -23,6 +23,7 @@ __all__ = [
     "NoReplyWarning",
     "NotPrivateWarning",
     "SettingsWarning",
+    "at_least",
     "no_column",
     "positive",
     "probability",
@@ -103,6 +104,12 @@ def positive(name: str, value: object, *, below: float = math.inf) -> float:
 def probability(name: str, value: object) -> float:
     """Return ``value`` as a float in (0, 1), or raise an error that names it."""
     return positive(name, value, below=1.0)
+
+
+def at_least(least: int, name: str, value: object) -> None:
+    """Raise an error that names ``value`` unless it is a whole number, ``least`` or more."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.")
 
 
 def sensible(name: str, bound: float) -> float:

@@ -295,11 +295,7 @@ def _tukey_points(fits: list[float], runs: int) -> Array:
     """Released slopes with one row per batch, so that the small fits are the targets themselves; large epsilon, few rows."""
     model = TukeyEM(8.0, 0.01, batches=len(fits), fit_intercept=False)
     X, y = np.ones((len(fits), 1)), np.array(fits)
-    found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EptrWarning)
-        for _ in range(runs):
-            release = model.fit(X, y).release_
-            if release.replied:
-                found.append(float(np.ravel(release.value)[0]))
-    return np.array(found)
+        releases = [model.fit(X, y).release_ for _ in range(runs)]
+    return np.array([float(np.ravel(release.value)[0]) for release in releases if release.replied])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ..errors import BudgetError, InputError, LedgerError, PrivacyError
+from ..errors import BudgetError, InputError, LedgerError, PrivacyError, at_least
 from ..privacy.claim import BASES, Cost, Receipt
 from ..privacy.mechanism import forecast_test
 from ..privacy.unit import Unit
@@ -137,8 +137,7 @@ class Ledger:
             raise InputError(f"mixing must be between 0 and 1, got {mixing!r}.")
         if accept not in BASES:
             raise InputError(f"accept must be one of {BASES}, got {accept!r}.")
-        if isinstance(checks, bool) or not isinstance(checks, int) or checks < 0:
-            raise InputError(f"checks must be a whole number of at least 0, got {checks!r}.")
+        at_least(0, "checks", checks)
         unit, budget = Unit(neighbours, rows_per_person), Budget(epsilon, delta)
         content: dict[str, Any] = {"epsilon": budget.epsilon, "delta": budget.delta, "simulation": bool(simulation)}
         content |= {
@@ -261,8 +260,7 @@ class Ledger:
         Cheaper than one by one because their parameters are fixed now: the privacy-loss distribution may be used.
         ``total_delta`` (default ``count * delta``) is the delta at which the total epsilon is found.
         """
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise InputError(f"count must be a whole number of at least 1, got {count!r}.")
+        at_least(1, "count", count)
         one = forecast_test(strategy, epsilon, delta).cost
         level = count * one.delta if total_delta is None else total_delta
         total = compose([one] * count).epsilon(level)
@@ -356,7 +354,8 @@ class Ledger:
         broken = first_break(chain)
         if broken is not None:
             raise LedgerError(f"the ledger of {dataset!r} was changed: {broken}.")
-        entries = [e for e in chain if e.number == self.reservation or _draws_on(e, self.reservation)]
+        drawn = [e for e in chain if e.kind == "charge" and e.content.get("reservation") == self.reservation]
+        entries = [*(e for e in chain if e.number == self.reservation), *drawn]
         if not entries or entries[0].kind != "reserve":
             raise LedgerError(f"{dataset!r} has no reservation number {self.reservation}.")
         terms = entries[0].content
@@ -369,10 +368,6 @@ class Ledger:
         if used >= terms["count"]:
             raise BudgetError(f"all {terms['count']} releases of the reservation are used. Nothing was drawn.")
         return _content(cost) | {"reservation": self.reservation}
-
-
-def _draws_on(entry: Entry, reservation: int | None) -> bool:
-    return entry.kind == "charge" and entry.content.get("reservation") == reservation
 
 
 def _check_terms(opening: Entry, cost: Cost, call: str = "") -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from ..errors import EptrError, InputError, LedgerError
 from .chain import Entry
@@ -117,7 +118,7 @@ class Store:
         if self.backend == "sqlite":
             path = Path(self.url.database).absolute()
             # A mistyped path must not become an empty ledger: only `create` makes a file.
-            url = url.set(database=f"file:{_quoted(path)}", query={"mode": "rwc" if create else "rw", "uri": "true"})
+            url = url.set(database=f"file:{quote(str(path))}", query={"mode": "rwc" if create else "rw", "uri": "true"})
             options = {"timeout": _PATIENCE}
         return create_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT", connect_args=options)
 
@@ -195,12 +196,6 @@ def _entry(row: Any) -> Entry:
         content=json.loads(row["content"]),
         totals=json.loads(row["totals"]),
     )
-
-
-def _quoted(path: Path) -> str:
-    from urllib.parse import quote
-
-    return quote(str(path))
 
 
 def _reason(error: Exception) -> str:

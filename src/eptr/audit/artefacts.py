@@ -99,7 +99,8 @@ def compare_artefacts(
             first = _seen(fit, one, replay, collect)
             second = _seen(fit, two, replay.rewind(), collect)
             compared += len(first)
-            for name in sorted({*first, *second}, key=_order):
+            # A single attribute says more than the pickle that holds it.
+            for name in sorted({*first, *second}, key=lambda name: (not name.startswith("attribute "), name)):
                 if first.get(name) != second.get(name):
                     return ArtefactSearch(len(pairs), compared, name)
             try:
@@ -107,11 +108,6 @@ def compare_artefacts(
             except Diverged as difference:
                 return ArtefactSearch(len(pairs), compared, f"draws: {difference}")
     return ArtefactSearch(len(pairs), compared, None)
-
-
-def _order(name: str) -> tuple[bool, str]:
-    """A single attribute says more than the pickle that holds it."""
-    return not name.startswith("attribute "), name
 
 
 def _seen(fit: Fit, data: Any, replay: Replay, collect: Collect) -> dict[str, bytes]:

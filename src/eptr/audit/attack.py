@@ -7,6 +7,7 @@ stated confidence. A bound above the claim convicts; a bound below it acquits no
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from ..errors import InputError, probability
+from ..errors import EptrWarning, InputError, at_least, probability
 from .low_bits import bit_scores
 
 __all__ = ["Measured", "attack", "fits", "lower_limit", "measure", "upper_limit"]
@@ -73,8 +74,7 @@ def attack(
     >>> attack(*bad, delta=1e-6).convicts(1.0)
     True
     """
-    if isinstance(runs, bool) or not isinstance(runs, int) or runs < 100:
-        raise InputError(f"runs must be a whole number of at least 100, got {runs!r}.")
+    at_least(100, "runs", runs)
     streams = np.random.default_rng(seed).spawn(2)
     return measure(first(runs, streams[0]), second(runs, streams[1]), delta, confidence, bits)
 
@@ -190,20 +190,14 @@ def upper_limit(hits: int, runs: int, confidence: float) -> float:
 
 def fits(estimator: Any, X: Any, y: Any) -> Sampler:
     """A sampler that fits an estimator anew for every run, with seeds; NaN where there was no reply."""
-    import warnings
-
     from sklearn.base import clone
 
-    from ..errors import EptrWarning
-
     def sample(size: int, rng: np.random.Generator) -> Array:
-        model, rows = clone(estimator), []
+        model = clone(estimator)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EptrWarning)
-            for child in rng.spawn(size):
-                release = model.set_params(random_state=child).fit(X, y).release_
-                rows.append(None if release.value is None else np.ravel(release.value))
-        width = next((len(r) for r in rows if r is not None), 1)
-        return np.array([np.full(width, np.nan) if r is None else r for r in rows])
+            values = [model.set_params(random_state=child).fit(X, y).release_.value for child in rng.spawn(size)]
+        width = next((np.size(v) for v in values if v is not None), 1)
+        return np.array([np.full(width, np.nan) if v is None else np.ravel(v) for v in values])
 
     return sample

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, at_least
 from .domain import Domain
 
 __all__ = ["Claims", "Counterexample", "Search", "falsify"]
@@ -116,8 +116,7 @@ def falsify(claims: Claims, domain: Any, trials: int = 10_000, sizes: Any = _SIZ
     >>> falsify(right, (0, 1), trials=500).counterexample is None
     True
     """
-    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
-        raise InputError(f"trials must be a whole number of at least 1, got {trials!r}.")
+    at_least(1, "trials", trials)
     space, rng, search = Domain(domain), np.random.default_rng(seed), Search()
     sizes = [int(n) for n in np.atleast_1d(sizes)]
     if not sizes or min(sizes) < 1:
@@ -232,8 +231,7 @@ class _Attacker:
         broken = self.search.counterexample
         if broken is None:
             return
-        pair = self.worst[broken.claim][1] if broken.claim in self.worst else None
-        assert pair is not None
+        pair = self.worst[broken.claim][1]
         changed = True
         while changed:
             changed = False

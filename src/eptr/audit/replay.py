@@ -128,16 +128,16 @@ class Replay(NoiseStandIn):
             self.laplace_loss += float(np.sum(np.abs(change) / scale))
 
     def gaussian(self, values: Array, scale: float) -> Array:
-        draw = lambda: values + scale * self._rng.standard_normal(np.shape(values))  # noqa: E731
-        return np.asarray(self._call("gaussian", values, scale, draw))
+        return self._noisy("gaussian", values, scale, self._rng.standard_normal)
 
     def laplace(self, values: Array, scale: float) -> Array:
-        draw = lambda: values + scale * self._rng.laplace(size=np.shape(values))  # noqa: E731
-        return np.asarray(self._call("laplace", values, scale, draw))
+        return self._noisy("laplace", values, scale, lambda shape: self._rng.laplace(size=shape))
 
     def cauchy(self, values: Array, scales: Array) -> Array:
-        draw = lambda: values + scales * self._rng.standard_cauchy(np.shape(values))  # noqa: E731
-        return np.asarray(self._call("cauchy", values, scales, draw))
+        return self._noisy("cauchy", values, scales, self._rng.standard_cauchy)
+
+    def _noisy(self, kind: str, values: Array, scales: Any, unit: Callable[[Any], Array]) -> Array:
+        return np.asarray(self._call(kind, values, scales, lambda: values + scales * unit(np.shape(values))))
 
     def coin(self, numerator: int, bits: int) -> bool:
         chance = numerator / (1 << bits)

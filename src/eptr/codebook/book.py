@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -65,7 +66,8 @@ class Codebook:
         if not isinstance(self.columns, Mapping) or not self.columns:
             raise InputError("columns must be a dict such as {'age': Number(0, 110), 'sex': Category(['F', 'M'])}.")
         for name, kind in self.columns.items():
-            if not isinstance(name, str) or not name or "`" in name or "\n" in name or not _unicode(name):
+            # What was read as UTF-8 and was not has surrogates, which no file can hold.
+            if not isinstance(name, str) or not name or re.search("[`\n\ud800-\udfff]", name):
                 raise InputError("names of columns must be text in UTF-8, without backticks and line breaks.")
             if not isinstance(kind, Kind):
                 raise InputError(
@@ -285,11 +287,6 @@ def _told(kind: Kind, scale: float | None) -> str:
         f"{ends}; noise of {width / scale:.3g}{unit} on a mean read off the range alone. If nearly all values lie within "
         f"{_LOOSE * width:.3g}{unit} of each other the range is loose, and regressions are the less accurate for it."
     )
-
-
-def _unicode(text: str) -> bool:
-    """What was read as UTF-8 and was not has surrogates, which no file can hold."""
-    return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _plain(facts: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import InputError
+from ..errors import InputError, at_least
 
 __all__ = ["RELATIONS", "Unit"]
 
@@ -25,5 +25,4 @@ class Unit:
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS:
             raise InputError(f"neighbours must be one of {RELATIONS}, got {self.relation!r}.")
-        if isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1:
-            raise InputError(f"rows_per_person must be a whole number of at least 1, got {self.rows!r}.")
+        at_least(1, "rows_per_person", self.rows)

@@ -127,7 +127,7 @@ class _Reader:
     def _number(self, node: ast.expr) -> tuple[Interval, Callable[[Any], Any]]:
         if isinstance(node, ast.Constant):
             value = _constant(node)
-            return Interval.point(value), lambda read: value
+            return Interval(value, value), lambda read: value
         if _is_truth(node):
             return Interval(0.0, 1.0), self._truth(node)
         if isinstance(node, ast.Name):

@@ -24,10 +24,6 @@ class Interval:
     high: float
 
     @classmethod
-    def point(cls, value: float) -> Interval:
-        return cls(value, value)
-
-    @classmethod
     def _around(cls, ends: list[Fraction], what: str) -> Interval:
         try:
             return cls(_down(min(ends)), -_down(-max(ends)))
