@@ -34,7 +34,9 @@ def symbols(text: str) -> str:
 
 def indexed(text: str) -> str:
     """Exponents above, indices below; names of more than two letters are no letters with an index."""
-    text = re.sub(r"([^\W\d_])\^(?=['\s)|,.]|$)(?!\.\d|\|\w+\|)", "\\1\N{COMBINING CIRCUMFLEX ACCENT}", text)  # an estimate
+    text = re.sub(
+        r"([^\W\d_])\^(?=['\s)|,.]|$)(?!\.\d|\|\w+\|)", "\\1\N{COMBINING CIRCUMFLEX ACCENT}", text
+    )  # an estimate
     exponent = r"-?(?:\([^)]*\)|\|[^|]*\||\.?\w+(?:[./]\w+)*)'?|-"
     text = re.sub(r"\^(?:\{([^}]*)\}|(" + exponent + "))", r"<sup>\1\2</sup>", text)
     letter = r"(?<![A-Za-z])([A-Za-z]{1,2}|[^\W\dA-Za-z_]|[∑∫])"
