@@ -39,7 +39,7 @@ def indexed(text: str) -> str:
     )  # an estimate
     exponent = r"-?(?:\([^)]*\)|\|[^|]*\||\.?\w+(?:[./]\w+)*)'?|-"
     text = re.sub(r"\^(?:\{([^}]*)\}|(" + exponent + "))", r"<sup>\1\2</sup>", text)
-    letter = r"(?<![A-Za-z])([A-Za-z]{1,2}|[^\W\dA-Za-z_]|[∑∫])"
+    letter = r"(?<![A-Za-z])([A-Za-z]{1,2}'?|[^\W\dA-Za-z_]|[∑∫])"
     text = re.sub(r"([)|\]])_([+\d])", r"\1<sub>\2</sub>", text)  # a positive part, a norm
     return re.sub(letter + r"_(?:\{([^}]*)\}|((?:[^\W²³]|\*)+))", r"\1<sub>\2\3</sub>", text)
 
