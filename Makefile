@@ -41,7 +41,7 @@ dist: $(VENV)/.installed
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python -m twine check --strict dist/*
 
-# The wheel in an empty environment: the README's first example, then extras, types of user code and some tests.
+# The wheel in an empty environment: the README's first example and tests that need no extras, then all extras, types of user code and other tests; some minutes.
 test-wheel: dist
 	$(BIN)/python -m tests.wheel dist/*.whl
 

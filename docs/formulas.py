@@ -34,9 +34,14 @@ def symbols(text: str) -> str:
 
 def indexed(text: str) -> str:
     """Exponents above, indices below; names of more than two letters are no letters with an index."""
-    text = re.sub(r"\^(?:\{([^}]*)\}|(-?(?:\([^)]*\)|\w+(?:[./]\w+)*)'?))", r"<sup>\1\2</sup>", text)
-    letter = r"(?<![A-Za-z])([A-Za-z]{1,2}|[^\W\dA-Za-z_]|∑)"
-    return re.sub(letter + r"_(?:\{([^}]*)\}|([\w*]+))", r"\1<sub>\2\3</sub>", text)
+    text = re.sub(
+        r"([^\W\d_])\^(?=['\s)|,.]|$)(?!\.\d|\|\w+\|)", "\\1\N{COMBINING CIRCUMFLEX ACCENT}", text
+    )  # an estimate
+    exponent = r"-?(?:\([^)]*\)|\|[^|]*\||\.?\w+(?:[./]\w+)*)'?|-"
+    text = re.sub(r"\^(?:\{([^}]*)\}|(" + exponent + "))", r"<sup>\1\2</sup>", text)
+    letter = r"(?<![A-Za-z])([A-Za-z]{1,2}'?|[^\W\dA-Za-z_]|[∑∫])"
+    text = re.sub(r"([)|\]])_([+\d])", r"\1<sub>\2</sub>", text)  # a positive part, a norm
+    return re.sub(letter + r"_(?:\{([^}]*)\}|((?:[^\W²³]|\*)+))", r"\1<sub>\2\3</sub>", text)
 
 
 def typeset(text: str) -> str:

@@ -26,7 +26,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         ledger = eptr.Ledger(f"sqlite:///{folder}/budget.db")
         ledger.create("survey", epsilon=3.0, delta=1e-5)
-        shared = {"epsilon": 1.0, "delta": 1e-6, "ledger": ledger.account("survey")}
+        shared = {"epsilon": 1.0, "delta": 5e-7, "ledger": ledger.account("survey")}
         means = stats.mean(people, bounds, by="sex", levels=["F", "M"], **shared)
         spreads = stats.std(people, bounds, by="sex", levels=["F", "M"], **shared)
         table = means.to_frame()[["value", "low", "high"]].assign(sd=spreads.to_frame()["value"])

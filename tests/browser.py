@@ -10,7 +10,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import matplotlib.image
 import numpy as np
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -35,9 +34,11 @@ def _run(page, *flags):
 
 def look(page: Path):
     """(console messages, one array of pixels per figure)."""
+    from matplotlib.image import imread  # not where the wheel stands without extras
+
     picture, marked = page.with_suffix(".png"), page.with_name(f"{page.stem}-marked.html")
     marked.write_text(page.read_text(encoding="utf-8").replace("</body>", BOXES), encoding="utf-8")
     dom, console = _run(marked, f"--screenshot={picture}", "--dump-dom")
     boxes = json.loads(html.unescape(re.search(r"<pre id=.boxes.>(.*?)</pre>", dom).group(1)))
-    pixels = np.asarray(matplotlib.image.imread(picture))[:, :, :3]
+    pixels = np.asarray(imread(picture))[:, :, :3]
     return console, [pixels[int(t) : int(b), int(x0) : int(x1)] for x0, t, x1, b in boxes]

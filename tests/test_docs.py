@@ -88,6 +88,62 @@ def test_links_lead_somewhere():
                 assert (page.parent / target).exists(), f"{page.name} points to {target}"
 
 
+# What looks measured in a sentence, and what such a sentence may say of its setting.
+MEASURED = re.compile(
+    r"(?<![\w.])[\d.,]+(?: to [\d.]+)? ?(?:ms|s|seconds|MB|GB|times (?:as|that))\b|(?<![\w.^])\d*\.\d{2,}|[\d.]+ %"
+)
+SETTING = re.compile(r"(?:delta|epsilon|deviation)(?: =| of)? [\d.]+(?: (?:and|to|or) [\d.e-]+)*|95 %")
+
+
+def test_a_figure_beside_its_command_is_marked():
+    from benchmarks.figures import FIGURE, with_figures
+    from benchmarks.tables import MARKED, documents
+
+    found = 0
+    for path in documents():
+        assert with_figures(path.read_text()) == path.read_text(), f"{path.name}: run python -m benchmarks.figures"
+        text = re.sub(r"^```.*?^```", "", MARKED.sub("", path.read_text()), flags=re.DOTALL | re.MULTILINE)
+        for paragraph in re.split(r"\n\s*\n", text):
+            found += len(FIGURE.findall(paragraph))
+            if re.search(r"`make (bench|compare|peers|soak)|results/\w+\.csv", paragraph):
+                prose = re.sub(r"`[^`]*`|\]\([^)]*\)", "", FIGURE.sub("", paragraph))
+                assert MEASURED.findall(SETTING.sub("", prose)) == [], (
+                    f"{path.name}: mark it, see benchmarks/figures.py"
+                )
+    assert found >= 10
+
+
+def test_a_figure_is_what_the_results_say(tmp_path, monkeypatch):
+    from benchmarks.figures import with_figures
+
+    from benchmarks import tables
+
+    monkeypatch.setattr(tables, "RESULTS", tmp_path)
+    (tmp_path / "runs.csv").write_text(
+        "way,n,a / b,s,share\nold,10,650.4,2,.5\nnew,10,1234.5,4,.25\nnew,20,9 (8),8,.9\n"
+    )
+    for asked, shown in [
+        ("a / b where way = old", "650"),
+        ("a / b where way = new and n = 10", "1,200"),
+        ("a / b where n = 20, 3 digits", "9"),
+        ("s", "2 to 8"),
+        ("share over s where way = old", ".25"),
+        ("share where way = new, per cent", "25 to 90"),
+    ]:
+        mark = f"<!-- figure runs: {asked} -->"
+        assert with_figures(f"It took {mark}?<!-- end --> s.") == f"It took {mark}{shown}<!-- end --> s."
+    with pytest.raises(ValueError, match="no row where way = lost"):
+        with_figures("<!-- figure runs: s where way = lost -->1<!-- end -->")
+
+
+def test_the_reproduction_is_told_as_its_summaries_say(tmp_path, monkeypatch, capsys):
+    from benchmarks import reproduction
+
+    monkeypatch.setattr(reproduction, "ROOT", tmp_path)
+    reproduction.main()
+    assert (tmp_path / "REPRODUCTION.md").read_text() == (ROOT / "REPRODUCTION.md").read_text()
+
+
 def test_marked_tables_are_those_of_the_results():
     from benchmarks.tables import MARKED, documents, with_tables
 

@@ -15,11 +15,16 @@ import pytest
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
-@cache
 def available():
     """R, with the package that reaches Python."""
-    asked = [shutil.which("Rscript") or "", "-e", 'quit(status = !requireNamespace("reticulate", quietly = TRUE))']
-    return bool(asked[0]) and subprocess.run(asked, capture_output=True).returncode == 0
+    found = shutil.which("Rscript")
+    return found is not None and reaches_python(found)
+
+
+@cache
+def reaches_python(found):
+    asked = [found, "-e", 'quit(status = !requireNamespace("reticulate", quietly = TRUE))']
+    return subprocess.run(asked, capture_output=True).returncode == 0
 
 
 def words(text):

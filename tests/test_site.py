@@ -56,6 +56,9 @@ def test_proofs_and_the_reference_lead_to_each_other():
         ("p_{k+1} = G(p_k) <= delta", "p<sub>k+1</sub> = G(p<sub>k</sub>) ≤ δ"),
         ("e^{-eps' g/2} and 2^-53.", "e<sup>-ε' g/2</sup> and 2<sup>-53</sup>."),
         ("delta_G >= sqrt(mu)", "δ<sub>G</sub> ≥ √(μ)"),
+        ("w'_j² (1 - x)_+", "w'<sub>j</sub>² (1 - x)<sub>+</sub>"),
+        ("|theta^' - theta^| <= |x|_1 n^.7", "|θ̂' - θ̂| ≤ |x|<sub>1</sub> n<sup>.7</sup>"),
+        ("m_i^- e^|x| s^2.", "m<sub>i</sub><sup>-</sup> e<sup>|x|</sup> s<sup>2</sup>."),
         ("`gaussian_mu(eps)` of rows_each", "`gaussian_mu(eps)` of rows_each"),
     ],
 )
