@@ -236,7 +236,8 @@ class Parts:
             low, rows, most = 0.0, [], max(1.0, self.bands.levels[-1] / max(longest, 1e-300))
             for high in self.bands.levels:
                 width = high - low
-                part = xp.clip(norm - low, 0.0, max(width - off * most - _roundings(block) * high, 0.0))
+                safe = max(width - off * most - _roundings(block) * high, 0.0)
+                part = xp.clip(norm - low, 0.0, safe) if low > 0.0 else at_most(norm, safe)
                 share = zero_unless(length > 0.0, part / length)
                 rows.append(units @ toward_zero(share, sum_grid(n, width) / grid))
                 low = high
