@@ -231,15 +231,17 @@ class Parts:
         longest = max(self.spread.level - off, 0.0) * (1.0 - _roundings(block))
         with np.errstate(divide="ignore", invalid="ignore"):
             length = at_most(norm, longest)
-            factor = zero_unless(norm > 0.0, length / norm)
-            units = whole(_gradients(block.z, block.residual * factor * (1.0 / grid)), nearest=True)
+            # Vectors end with the line they are made in: they are what memory there is beside z and the units.
+            factor = block.residual * zero_unless(norm > 0.0, length / norm) * (1.0 / grid)
+            units = whole(_gradients(block.z, factor), nearest=True)
+            del factor
             low, rows, most = 0.0, [], max(1.0, self.bands.levels[-1] / max(longest, 1e-300))
             for high in self.bands.levels:
                 width = high - low
                 safe = max(width - off * most - _roundings(block) * high, 0.0)
-                part = xp.clip(norm - low, 0.0, safe) if low > 0.0 else at_most(norm, safe)
-                share = zero_unless(length > 0.0, part / length)
-                rows.append(units @ toward_zero(share, sum_grid(n, width) / grid))
+                share = (xp.clip(norm - low, 0.0, safe) if low > 0.0 else at_most(norm, safe)) / length
+                share = toward_zero(zero_unless(length > 0.0, share), sum_grid(n, width) / grid)
+                rows.append(units @ share)
                 low = high
         found = (xp.stack(rows) * grid, _products(units, self.spread.each) * grid**2)
         return (np.concatenate if xp is np else xp.concat)(found, axis=0)
