@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..privacy.contribution import Ball
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
-from .gradient import Bands, Beyond, Curvature, Gradient, Likelihood, Norms, Slope, Spread
+from .gradient import Bands, Beyond, Curvature, Gradient, Likelihood, Norms, Parts, Slope, Spread
 from .tail import RATIO, Tail
 from .whitening import Whitening, repaired
 
@@ -237,8 +237,8 @@ class Descent:
         bands = Bands(levels(tail, plan.outside, self.n))
         spread, beyond = self.spread(tail, bands.levels), Beyond(bands.levels[-1])
         if once:
-            (second, second_noise), outer, count, *curvature = self.bands(
-                phi, bands, plan.passes[1], spread, beyond, *bend
+            (second, second_noise), outer, count, *curvature = self.parts(
+                phi, bands, spread, plan.passes[1], beyond, *bend
             )
             inverse = self.inverse(bend, curvature)
             together, variance, centre, kept = second, second_noise, phi, self.worth_keeping(second, second_noise)
@@ -253,7 +253,7 @@ class Descent:
                 tail = self.counted(tail, beyond, count, plan.checks[0])[0]
                 bands = self.longer(tail, bands)
             spread, beyond, low = self.spread(tail, bands.levels), Beyond(bands.levels[-1]), len(first)
-            (second, second_noise), outer, count = self.bands(phi + move, bands, plan.passes[1], spread, beyond)
+            (second, second_noise), outer, count = self.parts(phi + move, bands, spread, plan.passes[1], beyond)
             noises = [float(np.sum(v)) for v in (first_noise, second_noise)]
             again = np.sum(second[:low], axis=0)
             self.learn(move, np.sum(first, axis=0) - again, noises[0], math.fsum(noises))
@@ -368,7 +368,7 @@ class Descent:
         """One more pass, cut at ``level``: what is cut off cancels, if errors are symmetric. proof: bands"""
         bands, spread = Bands((level,)), Spread(level)
         bend: Any = Curvature(self.plan.leverage, level) if self.plan.leverage else Slope(level)
-        (step, variance), outer, total = self.bands(phi, bands, self.plan.passes[1], spread, bend)
+        (step, variance), outer, total = self.parts(phi, bands, spread, self.plan.passes[1], bend)
         matrix = isinstance(bend, Curvature)
         inverse = self.inverse([bend], [total]) if matrix else np.eye(self.p) / self.slope(bend, total)
         moment = self.outer(spread, outer) / self.n
@@ -381,6 +381,11 @@ class Descent:
         """Each band's noisy mean and its variance, and the exact sums of what else is asked of the same pass."""
         sums, *others = self.at(phi).sums(self.rows, bands, *asks)
         return self.released(bands, sums, share), *others
+
+    def parts(self, phi: Array, bands: Bands, spread: Spread, share: float, *asks: Any) -> Any:
+        """The same, with the exact sum of the spread in the second place."""
+        both, *others = self.at(phi).sums(self.rows, Parts(bands, spread), *asks)
+        return self.released(bands, both[: len(bands.levels)], share), both[len(bands.levels) :], *others
 
     def released(self, bands: Bands, sums: Array, share: float) -> tuple[Array, Array]:
         """Each band's noisy mean and its variance."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..privacy.contribution import Ball, Cell, Contribution, Interval, Outer, Together, WeightedOuter
 from ..rows.engine import Rows
 from ..rows.exact import product_grid, sum_grid, toward_zero
-from ..rows.namespace import clipped, is_foreign, like, namespace, squares, to_numpy, whole
+from ..rows.namespace import at_most, clipped, is_foreign, like, namespace, squares, to_numpy, whole, zero_unless
 
 __all__ = [
     "Bands",
@@ -95,8 +95,8 @@ class Bands:
             # Less than the width by more than the roundings of a clipped gradient. proof: band
             safe, grid = width - _roundings(block) * high, sum_grid(n, width)
             with np.errstate(divide="ignore", invalid="ignore"):
-                part = xp.clip(norm - low, 0.0, safe) if low > 0.0 else xp.clip(norm, None, safe)
-                factor = xp.where(norm > 0.0, part / norm, 0.0)
+                part = xp.clip(norm - low, 0.0, safe) if low > 0.0 else at_most(norm, safe)
+                factor = zero_unless(norm > 0.0, part / norm)
             rows.append(grid * xp.sum(whole(_gradients(z, residual * factor / grid)), axis=1))
             low = high
         return xp.stack(rows)
@@ -128,11 +128,11 @@ class Slope:
     level: float
 
     def __call__(self, block: Block, n: int) -> Any:
-        xp, p, grid = namespace(block.z), block.z.shape[0], sum_grid(n, 1.0)
-        share = xp.clip(block.size * block.size / (2.0 * p), None, 1.0)
+        p, grid = block.z.shape[0], sum_grid(n, 1.0)
+        share = at_most(block.size * block.size / (2.0 * p), 1.0)
         counts = block.norm <= self.level
-        share = xp.where(counts if block.keep is None else counts & block.keep, share, 0.0)
-        return xp.sum(toward_zero(share, grid))
+        share = zero_unless(counts if block.keep is None else counts & block.keep, share)
+        return namespace(block.z).sum(toward_zero(share, grid))
 
     def contributions(self, p: int) -> list[Contribution]:
         return [Interval(0.0, 1.0)]
@@ -171,7 +171,7 @@ class Norms:
                 norm.size if edge >= most else 0 if edge < least else int(np.count_nonzero(norm <= edge))
                 for edge in self.edges[:-1]
             ]
-        return np.diff(below, prepend=0, append=norm.shape[0]).astype(float)
+        return np.array([*below, norm.shape[0]], dtype=float) - np.array([0, *below])
 
     def contributions(self, p: int) -> list[Contribution]:
         return [Cell()]
@@ -185,14 +185,14 @@ class Curvature:
     below: float = math.inf
 
     def __call__(self, block: Block, n: int) -> Any:
-        xp, roots = namespace(block.z), block.roots
+        roots = block.roots
         radius = math.sqrt(self.bound) * (1.0 - _roundings(block))
         with np.errstate(divide="ignore"):
-            factor = xp.clip(radius / (block.size if roots is None else block.size * _lengths(*roots)), None, 1.0)
+            factor = at_most(radius / (block.size if roots is None else block.size * _lengths(*roots)), 1.0)
         counts = None if math.isinf(self.below) else block.norm <= self.below
         if counts is None or block.keep is not None:
             counts = block.keep if counts is None else counts & block.keep
-        factor = factor if counts is None else xp.where(counts, factor, 0.0)
+        factor = factor if counts is None else zero_unless(counts, factor)
         factors = [factor] if roots is None else [factor * root for root in roots]
         # So many rows for the grid: each of a row's factors adds an outer product. proof: outer
         return sum(_outer(block.z, each, math.sqrt(self.bound), n * len(factors)) for each in factors)
@@ -209,10 +209,9 @@ class Spread:
     each: int = 1
 
     def __call__(self, block: Block, n: int) -> Any:
-        xp = namespace(block.z)
         with np.errstate(divide="ignore", invalid="ignore"):
-            cut = xp.clip(self.level * (1.0 - _roundings(block)) / block.norm, None, 1.0)
-        return _outer(block.z, xp.where(block.norm > 0.0, block.residual * cut, 0.0), self.level, n, self.each)
+            cut = at_most(self.level * (1.0 - _roundings(block)) / block.norm, 1.0)
+        return _outer(block.z, zero_unless(block.norm > 0.0, block.residual * cut), self.level, n, self.each)
 
     def contributions(self, p: int) -> list[Contribution]:
         return [Outer(self.level, p) if self.each == 1 else Together(self.level * self.each, p)]  # proof: persons
@@ -231,15 +230,18 @@ class Parts:
         off = 0.5 * grid * math.sqrt(block.z.shape[0] * columns) * (1.0 + 1e-9)  # what rounding may add to a length
         longest = max(self.spread.level - off, 0.0) * (1.0 - _roundings(block))
         with np.errstate(divide="ignore", invalid="ignore"):
-            length = xp.clip(norm, None, longest)
-            factor = xp.where(norm > 0.0, length / norm, 0.0)
-            units = whole(_gradients(block.z, block.residual * factor * (1.0 / grid)), nearest=True)
+            length = at_most(norm, longest)
+            # Vectors end with the line they are made in: they are what memory there is beside z and the units.
+            factor = block.residual * zero_unless(norm > 0.0, length / norm) * (1.0 / grid)
+            units = whole(_gradients(block.z, factor), nearest=True)
+            del factor
             low, rows, most = 0.0, [], max(1.0, self.bands.levels[-1] / max(longest, 1e-300))
             for high in self.bands.levels:
                 width = high - low
-                part = xp.clip(norm - low, 0.0, max(width - off * most - _roundings(block) * high, 0.0))
-                share = xp.where(length > 0.0, part / length, 0.0)
-                rows.append(units @ toward_zero(share, sum_grid(n, width) / grid))
+                safe = max(width - off * most - _roundings(block) * high, 0.0)
+                share = (xp.clip(norm - low, 0.0, safe) if low > 0.0 else at_most(norm, safe)) / length
+                share = toward_zero(zero_unless(length > 0.0, share), sum_grid(n, width) / grid)
+                rows.append(units @ share)
                 low = high
         found = (xp.stack(rows) * grid, _products(units, self.spread.each) * grid**2)
         return (np.concatenate if xp is np else xp.concat)(found, axis=0)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..rows.namespace import namespace
+import numpy as np
+
+from ..rows.namespace import at_most, is_foreign, namespace
 
 __all__ = ["decay", "sigmoid"]
 
@@ -13,7 +15,7 @@ FARTHEST, HALVINGS = 40.0, 7  # exp(-40) is below half a unit in the last place 
 
 def decay(t: Any) -> Any:
     """exp(-t) for t >= 0, in (0, 1]; what is beyond 40 counts as 40. proof: decay"""
-    u = namespace(t).clip(t, None, FARTHEST) * 2.0**-HALVINGS
+    u = at_most(t, FARTHEST) * 2.0**-HALVINGS
     s = u * u
     even, odd = s * 30.0, s + 420.0  # in place from here on: memory costs more than arithmetic
     even += 3360.0
@@ -33,7 +35,7 @@ def decay(t: Any) -> Any:
 def sigmoid(t: Any) -> Any:
     """Of every number, between 0 and 1. proof: decay"""
     e = decay(abs(t))
-    share = namespace(t).where(t > 0.0, 1.0, e)
+    share = namespace(t).where(t > 0.0, 1.0, e) if is_foreign(t) else np.maximum(t > 0.0, e)  # e is at most 1
     e += 1.0
     share /= e
     return share

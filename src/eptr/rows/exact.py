@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError, positive
-from .namespace import is_foreign, namespace, squares, whole
+from .namespace import at_most, is_foreign, namespace, squares, whole
 
 __all__ = ["product_grid", "project", "shrink_factors", "sum_grid", "toward_zero"]
 
 
+@lru_cache(maxsize=256)  # every block of a pass asks again
 def sum_grid(n: int, bound: float) -> float:
     """Smallest power of two g with n * bound <= 2^52 g: n multiples of g below ``bound`` add exactly. proof: sums"""
     if n < 1:
@@ -22,6 +24,7 @@ def sum_grid(n: int, bound: float) -> float:
     return math.ldexp(1.0, exponent - 1 if mantissa == 0.5 else exponent)
 
 
+@lru_cache(maxsize=256)
 def product_grid(n: int, bound: float) -> float:
     """Grid for a factor below ``bound``: sums of n products of two such factors are exact. proof: products"""
     return sum_grid(1, math.nextafter(math.sqrt(n), math.inf) * positive("bound", bound) * 2.0**26)
@@ -44,7 +47,7 @@ def shrink_factors(rows: Any, radius: float, grid: float = 0.0) -> Any | None:
     safe = (radius - math.nextafter(0.5 * grid * math.sqrt(p), math.inf)) * (1.0 - (p + 8) * 2.0**-52)
     with np.errstate(over="ignore", divide="ignore"):
         norms = xp.sqrt(squares(rows, 1))
-        return None if rows.shape[0] == 0 or xp.max(norms) <= safe else xp.clip(safe / norms, None, 1.0)
+        return None if rows.shape[0] == 0 or xp.max(norms) <= safe else at_most(safe / norms, 1.0)
 
 
 def project(rows: Any, factors: Any | None, grid: float, *, nearest: bool = False) -> Any:

@@ -13,6 +13,7 @@ from ..errors import InputError
 
 __all__ = [
     "TILE",
+    "at_most",
     "clipped",
     "dots",
     "doubles",
@@ -26,6 +27,7 @@ __all__ = [
     "to_numpy",
     "whole",
     "widened",
+    "zero_unless",
 ]
 
 
@@ -127,6 +129,19 @@ def tiled(x: NDArray[np.float64]) -> NDArray[np.float64]:
 def clipped(x: Any, most: float) -> Any:
     """``x`` between -most and most; in place where that is possible, so ``x`` is used up."""
     return namespace(x).clip(x, -most, most) if is_foreign(x) else np.clip(x, -most, most, out=x)
+
+
+def at_most(x: Any, most: float) -> Any:
+    """The smaller of every number and ``most``."""
+    return namespace(x).clip(x, None, most) if is_foreign(x) else np.minimum(x, most)
+
+
+def zero_unless(condition: Any, x: Any) -> Any:
+    """``x`` where the condition holds, zero elsewhere; in place where that is possible, so ``x`` is used up."""
+    if is_foreign(x):
+        return namespace(x).where(condition, x, 0.0)
+    np.copyto(x, 0.0, where=~condition)
+    return x
 
 
 def whole(x: Any, *, nearest: bool = False) -> Any:

@@ -12,7 +12,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ...rows.engine import Rows
 from ...rows.exact import product_grid, project, shrink_factors
-from ...rows.namespace import namespace, whole
+from ...rows.namespace import doubles, namespace, whole
 
 __all__ = ["Moments", "SafetyRule", "moments", "paper_rule", "sharp_numerator", "solve", "tight_rule"]
 
@@ -61,18 +61,20 @@ def moments(
         ones = xp.ones_like(t) if weight is None else weight  # the constant, before it is scaled
         if keep is not None:
             ones = xp.where(keep, ones, 0.0)
-        side = xp.stack([t, whole(ones * float(column or 0))], axis=1)
+        side = t, whole(ones * float(column or 0))
+        rest = xp.stack([xp.stack([one @ two for two in side]) for one in side])
+        sums = z.T @ z, xp.stack([each @ z for each in side]), rest  # one by one: few columns make slow products
         if not count:
-            return z.T @ z, z.T @ side, side.T @ side
+            return sums
         beyond = abs(y) > y_bound
         if factors is not None:
             beyond = beyond | (factors < 1.0)
-        return z.T @ z, z.T @ side, side.T @ side, xp.sum(xp.where(beyond, xp.ones_like(y), 0.0))
+        return *sums, xp.sum(doubles(beyond))
 
     gram, side, rest, *outside = rows.sum(block)  # in units of the grids: whole numbers
-    cross = side[:, 0]
+    cross = side[0]
     if column is not None:
-        gram = np.block([[gram, side[:, 1:]], [side[:, 1:].T, rest[1:, 1:]]])
+        gram = np.block([[gram, side[1:].T], [side[1:], rest[1:, 1:]]])
         cross = np.append(cross, rest[0, 1])
     found = gram * x_grid**2, cross * (x_grid * y_grid), np.asarray(rest[0, 0] * y_grid**2)
     return Moments(*found, *map(float, outside))

@@ -46,19 +46,12 @@ class Classes(Likelihood, Protocol):
         """Of the model without slopes, a mean over its directions, where the mean residual is such; 1 where it is zero."""
 
 
-@dataclass(frozen=True, slots=True)
 class Two:
     """y is 0 or 1; ``mix`` is one number, 1/sqrt(pi (1 - pi))."""
 
-    share: float
-
-    @property
-    def shares(self) -> Array:
-        return np.array([1.0 - self.share, self.share])
-
-    @property
-    def mix(self) -> Array:
-        return np.full((1, 1), self.share * (1.0 - self.share)) ** -0.5
+    def __init__(self, share: float) -> None:
+        self.share, self.shares = share, np.array([1.0 - share, share])
+        self.mix = np.full((1, 1), share * (1.0 - share)) ** -0.5
 
     @property
     def rarest(self) -> float:

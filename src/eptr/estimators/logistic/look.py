@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...rows.engine import Rows
 from ...rows.exact import product_grid, project, shrink_factors
-from ...rows.namespace import namespace, whole
+from ...rows.namespace import doubles, namespace, whole, zero_unless
 
 __all__ = ["Look", "look"]
 
@@ -38,10 +38,10 @@ def look(rows: Rows, x_bound: float, constant: float | None, classes: int) -> Lo
         z, ones = project(x, factors, grid, nearest=True), xp.ones_like(y)
         mine = [y == float(k) for k in range(classes)]
         mine = mine if keep is None else [each & keep for each in mine]
-        member = [xp.where(each, ones, 0.0) for each in mine]
+        member = [doubles(each) for each in mine]
         weight = whole((ones if factors is None else factors) * column)
-        weight = weight if keep is None else xp.where(keep, weight, 0.0)
-        beyond = 0.0 * ones[0] if factors is None else xp.sum(xp.where(factors < 1.0, ones, 0.0))
+        weight = weight if keep is None else zero_unless(keep, weight)
+        beyond = 0.0 * ones[0] if factors is None else xp.sum(doubles(factors < 1.0))
         sums = xp.stack([each @ z for each in member])  # one by one: few columns make slow products
         last = xp.stack([each @ weight for each in member])
         return z.T @ z, weight @ z, weight @ weight, sums, last, xp.stack([xp.sum(each) for each in member]), beyond

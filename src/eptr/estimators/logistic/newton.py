@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...privacy.contribution import Ball
 from ..descent import CURVATURE_DOUBT, CURVATURE_FINE, Descent, Schedule, Solution, levels, schedule
-from ..gradient import Bands, Curvature, Parts
+from ..gradient import Bands, Curvature
 from ..tail import Tail
 from ..whitening import repaired
 from .likelihood import Classes
@@ -182,9 +182,8 @@ class Newton(Descent):
         spread, bends = self.spread(tail, bands.levels), [Curvature(plan.leverage)]
         if self.ahead is not None:  # the step before was short: its curvature is still the one here. proof: passes
             bends, share = [], share + plan.curvature
-        both, *totals = self.at(phi).sums(self.rows, Parts(bands, spread), *bends)
-        found, noise = self.released(bands, both[: len(bands.levels)], share)
-        outer, curvature = both[len(bands.levels) :], self.ahead
+        (found, noise), outer, *totals = self.parts(phi, bands, spread, share, *bends)
+        curvature = self.ahead
         if curvature is None:
             curvature = self.curvature(bends[0], totals[0], plan.curvature, phi)
         curvature = self.halfway(curvature, np.sum(found, axis=0))
