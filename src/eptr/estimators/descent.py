@@ -141,6 +141,7 @@ class Solution:
     banded: bool
     sampling: Array  # the part of the covariance that is not
     moves: tuple[Array, Array, float] | None = None  # whole moves that two passes asked for, and the noise of the last
+    longest: float = math.inf  # that least squares can be, for y of such a size
 
 
 class Descent:
@@ -370,7 +371,7 @@ class Descent:
         bend: Any = Curvature(self.plan.leverage, level) if self.plan.leverage else Slope(level)
         (step, variance), outer, total = self.parts(phi, bands, spread, self.plan.passes[1], bend)
         matrix = isinstance(bend, Curvature)
-        inverse = self.inverse([bend], [total]) if matrix else np.eye(self.p) / self.slope(bend, total)
+        inverse = self.inverse([bend], [total]) if matrix else self.learnt / self.slope(bend, total)
         moment = self.outer(spread, outer) / self.n
         sampling = inverse @ moment @ inverse.T / self.n
         square = float(np.trace(inverse @ moment @ inverse.T)) / (self.p * self.spending.unit.rows)

@@ -162,7 +162,7 @@ def descend(
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
     given = Squares(reach * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest
     if not banded:
-        solution = Rough(*given).solve(scale, limit)
+        solution = replace(Rough(*given).solve(scale, limit), longest=limit)
         # Averaged steps leave what their covariance counts, if they come nearer at all.
         return solution, whitening, found.undetermined(variance, math.inf, n), outside
     descent, phi = Descent(*given, pace, frugal, even), np.zeros(p)
@@ -176,7 +176,7 @@ def descend(
         solution = descent.finish_symmetric(phi, WARM_CLIP * math.sqrt(p * rest))
     else:
         solution = descent.finish_symmetric(phi, descent.tail(phi)[0].level(plan.outside))
-    return solution, whitening, found.undetermined(variance, plan.moves, n), outside
+    return replace(solution, longest=limit), whitening, found.undetermined(variance, plan.moves, n), outside
 
 
 def simulated(public: LeastSquares) -> tuple[MemoryRows, int]:
@@ -236,7 +236,14 @@ def _report(
         far = np.isnan(columns.variance) | (~rare & (abs(columns.centre) > 0.05 * columns.scale))
         undetermined[-1] |= bool(np.any(undetermined[:slopes] & far))
     noise = solution.noise * math.sqrt(float(np.mean(np.sum(to_user**2, axis=1))))
-    shrunk = _shrunk(beta, solution.noise**2 * (to_user @ to_user.T), columns, public)
+    # Only where noise rules is an estimate longer than that; intervals stay where they are.
+    short = min(1.0, solution.longest / max(float(np.linalg.norm(solution.phi)), 1e-300))
+    shrunk = _shrunk(
+        to_user @ (short * solution.phi) + (beta - to_user @ solution.phi),
+        solution.noise**2 * (to_user @ to_user.T),
+        columns,
+        public,
+    )
     return RegressionFitted(
         value=shrunk,
         noise=noise,

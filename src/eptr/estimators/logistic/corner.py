@@ -21,7 +21,6 @@ from .likelihood import Classes
 __all__ = ["Corner", "Directed"]
 
 Array = NDArray[np.float64]
-LOOKS = 0.5, 0.5  # share of each; the next is in proportion to what is left to learn
 CHEAPER = 2.0 / 3.0  # squared noise of sums from the corner, in units of those of centred rows, at which they are made
 CUT = 0.7  # rows are shortened to this multiple of their root mean square length ...
 RULER, SHORTEST = 0.15, 0.3  # ... with a constant of so many of these lengths, which says by how much; at most to this
@@ -30,11 +29,11 @@ LEAST = 0.1  # of the squared length of a row: what centred columns may have at 
 
 @dataclass(frozen=True, slots=True)
 class Directed:
-    """Slopes of discriminant analysis and the middle of the columns."""
+    """Slopes of discriminant analysis, as if columns had nothing to do with one another."""
 
     slopes: Array  # those that rise from the corner and those that fall, a row for each of the mixture
-    middle: Array
-    variance: float  # of their noise
+    spread: Array  # variance of each column
+    variance: float  # of the noise of slopes
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,41 +62,32 @@ class Corner:
         price = np.sum(self.square * np.where(self.sign == 0.0, 2.0, 1.0))
         return self if price < CHEAPER * 2.0 * np.sum(self.variance) else None
 
-    def direction(self, rows: Rows, model: Classes, spending: Portion, share: float) -> Directed:
-        """Looks at the sums of every class, each longest where the ones before leave most to be learnt. proof: looks"""
-        n, weights = rows.n, np.ones(len(self.sign))
-        apart = model.mix @ (np.eye(len(model.shares)) - model.shares[:, None])[-model.mix.shape[1] :]
-        told, precision, square = np.zeros((len(model.shares), len(weights))), np.zeros(len(weights)), self.square
-        for part in LOOKS:
-            noisy, noise = self.sums(rows, weights, square, len(model.shares), spending, share * part)
-            told, precision = told + noisy * weights / noise**2, precision + (weights / noise) ** 2
-            means = told / (n * precision)
-            mean, doubt = np.sum(means, axis=0), len(means) / (n**2 * precision)
-            spread = np.where(self.two, mean * (self.width - mean), self.variance)
-            spread = np.maximum(spread, self.width * np.sqrt(doubt))  # what is less cannot be told from it
-            square = np.where(self.two, spread + mean**2, square)
-            each = np.outer(np.sum(apart**2, axis=1), 1.0 / (n**2 * precision)) / spread
-            effect, left = posterior((apart @ means) / np.sqrt(spread), each)
-            price = np.sum(apart**2) * (noise / n) ** 2 / np.sum(weights**2 * square)
-            weights = np.sqrt(filled(np.sum(left, axis=0), price) / spread)
+    def look(self, rows: Rows, model: Classes, spending: Portion, share: float) -> Directed:
+        """At the sums of every class. proof: look"""
+        n, shares, mix = rows.n, model.shares, model.mix
+        noisy, noise = self.sums(rows, len(shares), spending, share)
+        means, noise = noisy / n, noise / n
+        spread = np.where(self.two, np.sum(means, axis=0) * (self.width - np.sum(means, axis=0)), self.variance)
+        # What is less than the noise cannot be told from it.
+        spread = np.maximum(spread, self.width * noise * math.sqrt(len(shares)))
+        apart = mix @ (np.eye(len(shares)) - shares[:, None])[-mix.shape[1] :]
+        each = np.outer(np.sum(apart**2, axis=1), noise**2 / spread)
+        effect, _ = posterior((apart @ means) / np.sqrt(spread), each)
         slopes = effect / np.sqrt(spread)
-        sides = np.where(self.sign == 0.0, 1.0, self.sign)
         halves = np.stack([np.maximum(slopes, 0.0), np.minimum(slopes, 0.0)])
-        return Directed(halves * sides, sides * (mean - self.offset), float(np.mean(each / spread)))
+        return Directed(halves * np.where(self.sign == 0.0, 1.0, self.sign), spread, float(np.mean(each / spread)))
 
-    def sums(
-        self, rows: Rows, weights: Array, square: Array, classes: int, spending: Portion, share: float
-    ) -> tuple[Array, float]:
-        """Noisy sums of weighted rows, by class, as long as if none had been shortened; and the noise. proof: corner"""
-        loose, long = self.sign == 0.0, weights**2 * square
-        radius = CUT * math.sqrt(np.sum(long))
-        inner = CUT * math.sqrt(max(np.sum(long[loose]), LEAST * np.sum(long))) if loose.any() else 0.0
-        slope, offset = np.where(loose, 1.0, self.sign) * weights, self.offset * weights
+    def sums(self, rows: Rows, classes: int, spending: Portion, share: float) -> tuple[Array, float]:
+        """Noisy sums of rows, by class, as long as if none had been shortened; and the noise. proof: corner"""
+        loose, total = self.sign == 0.0, float(np.sum(self.square))
+        radius = CUT * math.sqrt(total)
+        inner = CUT * math.sqrt(max(float(np.sum(self.square[loose])), LEAST * total)) if loose.any() else 0.0
+        slope = np.where(loose, 1.0, self.sign)
         ruler, grid = RULER * radius, product_grid(rows.n, radius)
 
         def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
             xp = namespace(x)
-            x = x * like(slope, x) + like(offset, x)
+            x = x * like(slope, x) + like(self.offset, x)
             x = xp.where(like(loose, x), x, xp.clip(x, 0.0, None))
             centred = shrink_factors(xp.where(like(loose, x), x, 0.0), inner, grid) if 0.0 < inner < radius else None
             x = x if centred is None else xp.where(like(loose, x), x * centred[:, None], x)
@@ -112,11 +102,3 @@ class Corner:
         noisy, noise = spending.noisy(found * grid, shape, share), spending.scale(shape, share)  # proof: corner
         short = min(max(float(np.sum(noisy[:, -1])) / (rows.n * ruler), SHORTEST), 1.0)
         return noisy[:, :-1] / short, noise / short
-
-
-def filled(left: Array, price: float) -> Array:
-    """Precision for numbers of such variances, 1/price in all, so that what is left of them is least. proof: looks"""
-    known = np.sort(1.0 / np.maximum(left, 1e-300))
-    levels = (1.0 / price + np.cumsum(known)) / np.arange(1, len(known) + 1)
-    level = levels[max(int(np.sum(levels > known)) - 1, 0)]
-    return np.asarray(np.maximum(level - 1.0 / np.maximum(left, 1e-300), 0.0))

@@ -1,4 +1,4 @@
-"""Where noise rules: discriminant analysis, steps from there as far as they stand out, then how far to go.  Proof: rough.md."""
+"""Where noise rules: a direction, or a few, then Newton's steps along them alone.  Proof: rough.md."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...privacy.contribution import Ball
-from ...privacy.spending import Portion
 from ..descent import Solution
 from ..gradient import ROW_BITS, Bands, Curvature, Gradient, Spread, round_public
-from ..shrinking import posterior_mean
+from ..shrinking import posterior, posterior_mean
 from .corner import Corner
 from .likelihood import Linear
 from .newton import ARRIVING, LEVERAGE, Newton
@@ -26,9 +25,13 @@ Path = list[float]  # the noise of each step
 CLIP, RATE = (0.7, 2.0), 0.2  # cut between these multiples of sqrt(p), at this over the root of the rows beyond bands
 LOUD = 0.03  # noise of all steps together beyond which they add nothing to discriminant analysis
 LINES = 2.5  # p over so many for each line found: noise of steps in all directions, in units of Newton's along them
-WITHIN = (0.35, 0.65), (1.0,)  # of that, on each of these; on one that begins at the sums of each class
+CORNER_LINES = 15.0  # the same of all lines from a corner
+WITHIN = 0.35, 0.65  # of what steps along lines have, on each of them
+FROM_NULL = 0.3, 0.7  # where they begin at the model without slopes
 WIDE = 2.0, 1.0  # where they are cut, and where all is loud
-START_DOUBT = 0.6, 0.25  # of its length: what a start may be off; and that one
+START_DOUBT = 0.6  # of its length: what a start may be off
+LEFT_OVER, LEFT_OVER_CUT = 0.45, 1.5  # share of a second look, of both; where it is cut, in lengths of other steps
+FIRST_LINES = 0.2  # of what steps along lines have, on those before it
 FADING = 0.5  # curvature by which a step is taken to undo the noise of earlier ones
 STEEPEST = 2.0  # steps are no shorter than one over this
 
@@ -37,67 +40,91 @@ class Rough(Newton):
     """Too few rows for bands."""
 
     least, wide = 1.0, WIDE[0]
-    within: tuple[float, ...] = WITHIN[0]
-    unsure = START_DOUBT[0]
+    unsure = START_DOUBT
     corner: Corner | None = None  # of columns with ranges
 
     def solve(self, phi: Array) -> Solution:
         """A direction, from discriminant analysis and steps that are cut short; Newton's along it say how far to go."""
         total = math.fsum(self.plan.steps)
         loud = CLIP[0] * self.p * self.spending.scale(Ball(1.0), total) / self.n > LOUD
-        cornered = loud and self.corner is not None
-        within = 1.0 / (1.0 + self.p / (LINES * (2.0 + cornered)))
-        shares, lines = [(1.0 - within) * share for share in self.plan.steps], None
-        if cornered:
-            phi, path, lines = self.from_corner(phi, math.fsum(shares))
-        elif loud:
+        if loud and self.corner is not None:
+            return self.from_corner(self.corner, total)
+        within = 1.0 / (1.0 + self.p / (2.0 * LINES))
+        shares = [(1.0 - within) * share for share in self.plan.steps]
+        if loud:
             phi, path = self.discriminate(phi, math.fsum(shares))
         else:
             phi, _ = self.discriminate(phi, math.fsum(shares[:ARRIVING]))
             phi, path = self.go_on(phi, shares[ARRIVING:])
-        basis = self.spanned(self.matrix(phi) if lines is None else lines)
-        last = self.along(basis, self.spending.within(total * within), loud, cornered)
-        found = last.settle((self.matrix(phi) @ basis).ravel())
-        self.touched |= last.touched
-        return replace(self.doubt(phi, path), phi=(last.matrix(found) @ basis.T).ravel())
+        found = self.along(self.matrix(phi), phi, total * within, WITHIN, WIDE[loud])
+        return replace(self.doubt(phi, path), phi=found)
+
+    def from_corner(self, corner: Corner, total: float) -> Solution:
+        """Along what the sums of each class show, then along what that leaves unexplained, too. proof: left
+
+        Every time from the model without slopes: where columns tell the same, the sums of each say it again and again, and
+        nothing of the length of such a direction is to be trusted.
+        """
+        within = 1.0 / (1.0 + self.p / CORNER_LINES)
+        look, along = total * (1.0 - within), total * within
+        seen = corner.look(self.rows, self.likelihood, self.spending, look * (1.0 - LEFT_OVER))
+        lines = np.column_stack([np.concatenate(seen.slopes), np.zeros(2 * self.columns)])
+        lines = np.asarray(np.linalg.solve(self.whitening.matrix, lines.T).T)
+        phi = self.along(lines, self.start, along * FIRST_LINES, FROM_NULL, WIDE[1])
+        lines = np.vstack([lines, self.left_over(phi, seen.spread, look * LEFT_OVER)])
+        phi = self.along(lines, self.start, along * (1.0 - FIRST_LINES), FROM_NULL, WIDE[1])
+        noise = math.sqrt(seen.variance) / float(np.mean(np.diag(self.whitening.matrix)))
+        # As log odds are steeper than discriminant analysis, their noise is larger.
+        size = float(np.linalg.norm(np.sum(lines[: 2 * self.columns], axis=0)))
+        steeper = max(float(np.linalg.norm(self.slopes(phi))) / max(size, 1e-300), 1.0)
+        return replace(self.doubt(phi, [steeper * noise / self.length]), phi=phi)
+
+    def left_over(self, phi: Array, spread: Array, share: float) -> Array:
+        """A step of discriminant analysis for what is not explained there, shrunk: a direction. proof: left"""
+        ball, slopes = Ball(LEFT_OVER_CUT * self.short()), len(spread)
+        (total,) = self.at(phi).sums(self.rows, Bands((ball.radius,)))
+        found = self.matrix(self.spending.noisy(total[0], ball, share) / self.n)[:, :slopes]
+        size = np.sqrt(spread @ self.whitening.matrix[:slopes, :slopes] ** 2)  # of rows, coordinate by coordinate
+        noise = np.tile(self.spending.scale(ball, share) / (self.n * size), (self.columns, 1))
+        effects, _ = posterior(found / size, noise**2)
+        return np.column_stack([effects / size, np.zeros(self.columns)])
 
     def discriminate(self, phi: Array, share: float) -> tuple[Array, Path]:
         """From the model without slopes by least squares, which has the same curvature everywhere. proof: linear
 
         So every step points to where all of them end, and they are averaged.
         """
-        found, ends, ball, each = np.zeros_like(phi), [], Ball(self.short()), share / ARRIVING
+        found, steps, ball, each = np.zeros_like(phi), list[tuple[Array, Array]](), Ball(self.short()), share / ARRIVING
         noise = self.spending.scale(ball, each) / self.n
         for _ in range(ARRIVING):
             theta = self.whitening.matrix @ self.matrix(found).T
             at = theta[:, 0] if self.columns == 1 else theta
             gradient = Gradient(Linear(self.likelihood), self.x_bound, self.constant, self.whitening.matrix, at)
             (total,) = gradient.sums(self.rows, Bands((ball.radius,)))
-            ends.append(found + self.spending.noisy(total[0], ball, each) / self.n)  # proof: step
-            found = self.shrunk(np.mean(ends, axis=0), noise**2 / len(ends))
+            move = self.spending.noisy(total[0], ball, each) / self.n  # proof: step
+            if steps:
+                self.learn(found - steps[-1][0], steps[-1][1] - move, noise**2 / len(steps), 2.0 * noise**2)
+            steps.append((found, move))
+            start, way = np.mean(steps, axis=0)
+            found = self.shrunk(start + self.learnt @ way, noise**2 / len(steps))
         found = self.slopes(found)
         steep = self.steeper(self.matrix(found))
         return self.inside(steep * (phi + found)), [steep * noise / math.sqrt(ARRIVING) / self.length]
 
-    def from_corner(self, phi: Array, share: float) -> tuple[Array, Path, Array]:
-        """The same from the sums of each class; also slopes that rise and slopes that fall, apart from one another."""
-        assert self.corner is not None
-        assert self.constant is not None
-        found = self.corner.direction(self.rows, self.likelihood, self.spending, share)
-        lines = np.concatenate([np.column_stack([part, -part @ found.middle / self.constant]) for part in found.slopes])
-        lines = np.linalg.solve(self.whitening.matrix, lines.T).T
-        inner = np.sum(lines.reshape(2, self.columns, -1), axis=0)
-        steep = self.steeper(inner)
-        noise = math.sqrt(found.variance) / float(np.mean(np.diag(self.whitening.matrix)))
-        return self.inside(steep * (phi + inner.ravel())), [steep * noise / self.length], lines
-
     def go_on(self, phi: Array, shares: list[float]) -> tuple[Array, Path]:
         """Clipped steps for log odds; what they add to where they began is shrunk as far as it is noise. proof: step"""
-        start, ball, path = phi, Ball(self.short()), []
+        start, ball, path, before = phi, Ball(self.short()), Path(), None
         for share in shares:
             (total,) = self.at(phi).sums(self.rows, Bands((ball.radius,)))
             path.append(self.spending.scale(ball, share) / self.n)
-            phi = self.inside(phi + self.length * self.spending.noisy(total[0], ball, share) / self.n)
+            move, variance = (
+                self.length * self.spending.noisy(total[0], ball, share) / self.n,
+                (self.length * path[-1]) ** 2,
+            )
+            if before is not None:
+                self.learn(phi - before[0], before[1] - move, before[2], before[2] + variance)
+            before = phi, move, variance
+            phi = self.inside(phi + self.learnt @ move)
         fade = (1.0 - FADING * self.length) ** 2
         variance = self.length**2 * sum(scale**2 * fade**age for age, scale in enumerate(reversed(path)))
         return start + self.shrunk(phi - start, variance), path
@@ -119,27 +146,31 @@ class Rough(Newton):
         few = self.plan.outside / self.n
         return min(max(RATE / math.sqrt(few), CLIP[0]), CLIP[1]) * math.sqrt(self.p)
 
-    def along(self, basis: Array, spending: Portion, loud: bool, cornered: bool) -> Rough:
-        """The same model in few directions; rows are seen through them, so their gradients are shorter. proof: within"""
+    def along(self, lines: Array, start: Array, share: float, parts: tuple[float, float], wide: float) -> Array:
+        """Newton's steps in the space of some lines and the constant. proof: within
+
+        Rows are seen through it, so their gradients are shorter. From the model without slopes the first step is discriminant
+        analysis; else both begin near their end, and are averaged by what was spent on them.
+        """
+        basis = self.spanned(lines)
         bits = ROW_BITS - math.ceil(math.log2(len(basis) + 1))
         seen = replace(self.whitening, matrix=round_public(self.whitening.matrix @ basis, bits))
         plan = replace(self.plan, leverage=LEVERAGE * basis.shape[1] * self.columns)
+        spending = self.spending.within(share)
         few = Rough(self.likelihood, self.rows, self.x_bound, self.constant, seen, spending, plan, self.largest)
-        few.wide, few.within, few.unsure = WIDE[loud], WITHIN[cornered], START_DOUBT[cornered]
-        return few
+        few.wide, far = wide, start is self.start
+        few.unsure = math.inf if far else START_DOUBT
+        first, _ = few.step((self.matrix(start) @ basis).ravel(), parts[0])
+        few.unsure = START_DOUBT
+        second, _ = few.step(first, parts[1])
+        self.touched |= few.touched
+        found = second if far else np.average([first, second], axis=0, weights=parts)
+        return np.asarray((few.matrix(found) @ basis.T).ravel())
 
     @property
     def length(self) -> float:
         """Of a step."""
         return 1.0 / min(max(self.steepest, 1.0), STEEPEST)
-
-    def settle(self, phi: Array) -> Array:
-        """Newton's steps, averaged by what was spent on each. proof: within"""
-        ends = []
-        for share in self.within:
-            phi, _ = self.step(phi, share)
-            ends.append(phi)
-        return np.asarray(np.average(ends, axis=0, weights=self.within))
 
     def moved(self, phi: Array, curvature: Array, gradient: Array, noise: float) -> Array:
         """Newton's step, if where it begins is known up to a share of its length: the mean given both. proof: within"""
