@@ -232,6 +232,18 @@ def test_few_rows_that_are_mostly_zero_do_not_look_certain():
     assert np.all(high - low > 2.0 * errors)
 
 
+def test_predictions_are_no_longer_than_outcomes_where_all_is_noise():
+    """Fifty dummies, 5,000 rows, epsilon .1: noise may be steep, and was followed to predictions of -3 for shares."""
+    spread = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = (rng.uniform(size=(5000, 50)) < 0.15).astype(float)
+        y = (rng.uniform(size=5000) < 0.2 + 0.3 * X[:, 0]).astype(float)
+        model = eptr.LinearRegression(0.1, 1e-6, x_range=(0, 1), y_range=(0, 1), random_state=seed).fit(X, y)
+        spread.append(np.sqrt(np.mean((model.predict(X) - 0.25) ** 2)))
+    assert max(spread) < 1.0
+
+
 def test_sums_of_clear_data_are_charged_for_with_what_a_row_can_add_to_them():
     """The Gram matrix of rows as long as the bound with their constant, squares of y, rows beyond a bound, products with y."""
     rng = np.random.default_rng(0)
