@@ -64,6 +64,7 @@ class Newton(Descent):
         super().__init__(likelihood, *arguments)  # type: ignore[arg-type]
         self.columns = len(likelihood.mix)
         self.p = self.whitening.matrix.shape[1] * self.columns
+        self.learnt = np.eye(self.p)
         self.steepest = float(np.linalg.norm(likelihood.mix, 2)) ** 2 / (4.0 if self.columns == 1 else 2.0)
         self.start = self.null()
         self.touched = False
