@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.metadata import version
 
+from .figures import main as write_figures
 from .pictures import main as draw_pictures
 from .tables import RESULTS, ROOT
 
@@ -188,6 +189,7 @@ def main():
     for name in chosen:
         if name not in ONE_CORE:
             run(name)
+    write_figures()
     draw_pictures()
     tell()
 
