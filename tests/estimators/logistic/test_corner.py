@@ -117,3 +117,22 @@ def test_columns_that_tell_the_same_are_not_believed_again_and_again(epsilon, wo
     more = [prediction("going together", epsilon, seed)[0][0] for seed in range(4)]
     assert np.mean(more) < worst
     assert max(more) < 2.0 * worst
+
+
+def test_continuous_columns_that_go_together_do_not_end_far_from_none():
+    """Sixty neighbours that follow one another: steps went to and fro, and the last ones trusted where they had ended."""
+    worse = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(14_000, 60))
+        for j in range(1, 60):
+            X[:, j] = 0.95 * X[:, j - 1] + np.sqrt(1.0 - 0.95**2) * X[:, j]
+        odds = X @ rng.normal(size=60)
+        y = (rng.logistic(size=14_000) < 1.2 * odds / odds.std() - 1.0).astype(int)
+        model = eptr.LogisticRegression(0.5, x_range=(-4, 4), classes=[0, 1], random_state=seed).fit(
+            X[:10_000], y[:10_000]
+        )
+        found = model.predict_proba(X[10_000:])[:, 1]
+        loss, none = (-np.mean(np.log(np.where(y[10_000:] == 1, q, 1.0 - q))) for q in (found, y[:10_000].mean()))
+        worse.append(loss / none)
+    assert max(worse) < 1.2

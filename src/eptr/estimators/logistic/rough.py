@@ -29,7 +29,8 @@ CORNER_LINES = 15.0  # the same of all lines from a corner
 WITHIN = 0.35, 0.65  # of what steps along lines have, on each of them
 FROM_NULL = 0.3, 0.7  # where they begin at the model without slopes
 WIDE = 2.0, 1.0  # where they are cut, and where all is loud
-START_DOUBT = 0.6  # of its length: what a start may be off
+START_DOUBT = 0.6  # of its length: what a start may be off ...
+TYPICAL = 0.5  # ... and at most; in coordinates in which log odds of the model without slopes have curvature 1
 LEFT_OVER, LEFT_OVER_CUT = 0.45, 1.5  # share of a second look, of both; where it is cut, in lengths of other steps
 FIRST_LINES = 0.2  # of what steps along lines have, on those before it
 FADING = 0.5  # curvature by which a step is taken to undo the noise of earlier ones
@@ -47,6 +48,7 @@ class Rough(Newton):
         """A direction, from discriminant analysis and steps that are cut short; Newton's along it say how far to go."""
         total = math.fsum(self.plan.steps)
         loud = CLIP[0] * self.p * self.spending.scale(Ball(1.0), total) / self.n > LOUD
+        self.touched |= loud or self.columns > 1  # how much was shrunk no interval counts. proof: shrunk
         if loud and self.corner is not None:
             return self.from_corner(self.corner, total)
         within = 1.0 / (1.0 + self.p / (2.0 * LINES))
@@ -56,7 +58,9 @@ class Rough(Newton):
         else:
             phi, _ = self.discriminate(phi, math.fsum(shares[:ARRIVING]))
             phi, path = self.go_on(phi, shares[ARRIVING:])
-        found = self.along(self.matrix(phi), phi, total * within, WITHIN, WIDE[loud])
+        # Where steps went too far, nothing of their length is to be trusted.
+        start, parts = (self.start, FROM_NULL) if self.overshot else (phi, WITHIN)
+        found = self.along(self.matrix(phi), start, total * within, parts, WIDE[loud])
         return replace(self.doubt(phi, path), phi=found)
 
     def from_corner(self, corner: Corner, total: float) -> Solution:
@@ -174,7 +178,7 @@ class Rough(Newton):
 
     def moved(self, phi: Array, curvature: Array, gradient: Array, noise: float) -> Array:
         """Newton's step, if where it begins is known up to a share of its length: the mean given both. proof: within"""
-        doubt = noise * self.p / max(self.unsure**2 * float(phi @ phi), 1e-300)
+        doubt = noise * self.p / max(min(self.unsure**2 * float(phi @ phi), TYPICAL**2), 1e-300)
         return np.asarray(np.linalg.solve(curvature @ curvature + doubt * np.eye(self.p), curvature @ gradient))
 
     def doubt(self, phi: Array, path: Path) -> Solution:
