@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a step miss by GRAM_NOISE of its way
 GRAM_NOISE = 0.35
+COMMON = 0.5  # of the variance of one: columns with less, in all or in the matrix, are those of few rows
 TRACE_SHARE, TRACE_NOISE = (0.01, 0.12), 0.2  # the same of its trace
 
 
@@ -34,6 +35,20 @@ class Coordinates:
     def shortened(self, variance: Array | None, n: int) -> Array:
         """How much more there is of columns of known variance than in the matrix."""
         return shortened(self.gram, self.noise, variance, n)
+
+    def coupled(self, phi: Array, moves: int, variance: Array | None, n: int, *, constant: bool) -> Array:
+        """Square of what noise in the matrix carries from directions where so many moves do not arrive. proof: coupled"""
+        values, vectors, p = self.whitening.values, self.whitening.vectors, len(phi)
+        if constant:  # the last number is that of the constant, and says nothing of slopes
+            mean = np.linalg.solve(self.whitening.matrix, np.eye(p)[-1])
+            phi = phi - mean * float(phi @ mean) / float(mean @ mean)
+        doubt = self.noise * math.sqrt(2.0 * p) / values
+        way = float(phi @ phi) * values / float(np.sum(values)) * np.minimum(doubt / 2.0, 1.0) ** (2 * (moves - 1))
+        if variance is not None:  # a direction of columns that few rows have is weak, and explains as little
+            rare = (variance < COMMON) | (self.shortened(variance, n) > 1.0 / COMMON)
+            common = 1.0 - np.pad(rare.astype(float), (0, p - len(rare)))
+            way = way * (common @ vectors**2) ** 2
+        return np.asarray((vectors * (doubt * float(doubt @ way) / (4.0 * p))) @ vectors.T)
 
     def undetermined(self, variance: Array | None, steps: float, n: int) -> NDArray[np.bool_]:
         """Which coefficients too few rows tell about."""

@@ -176,7 +176,11 @@ def descend(
         solution = descent.finish_symmetric(phi, WARM_CLIP * math.sqrt(p * rest))
     else:
         solution = descent.finish_symmetric(phi, descent.tail(phi)[0].level(plan.outside))
-    return replace(solution, longest=limit), whitening, found.undetermined(variance, plan.moves, n), outside
+    solution = replace(solution, longest=limit)
+    if not (plan.curvature or frugal):  # nothing but the Gram matrix says how far to go
+        coupled = found.coupled(solution.phi, plan.moves, variance, n, constant=public.constant is not None)
+        solution = replace(solution, covariance=solution.covariance + coupled)
+    return solution, whitening, found.undetermined(variance, plan.moves, n), outside
 
 
 def simulated(public: LeastSquares) -> tuple[MemoryRows, int]:
