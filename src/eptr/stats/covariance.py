@@ -306,6 +306,8 @@ def _whitening(rough: _Released, lost: Any, unit: float) -> Array:
     """A^(-1/2) of the first matrix, drawn towards the identity as far as noise rules; columns that are lost stay as they are."""
     matrix, d = rough.centred(), len(rough.mean)
     matrix = np.where(np.logical_or.outer(lost, lost), unit * np.eye(d), matrix)
+    # Long rows are shortened in it: a column of few large values has the variance that its spread says, not what is left there.
+    matrix = matrix + np.diag(np.maximum(0.5 * unit - np.diag(matrix), 0.0))
     middle = float(np.trace(matrix)) / d
     apart = max(float(np.sum((matrix - middle * np.eye(d)) ** 2)), 1e-300)
     kept = max(0.0, 1.0 - rough.noise**2 * (0.5 * d * (d + 1) - 1.0) / apart)
