@@ -95,6 +95,8 @@ def correlation(
     value, (sampling, privacy) = _scaled(found.value), found.correlation_errors()
     steep = np.maximum(1.0 - value**2, 1e-9)  # intervals on Fisher's scale stay within -1 and 1
     centre, reach = np.arctanh(np.clip(value, -1 + 1e-9, 1 - 1e-9)), np.hypot(sampling, privacy) / steep
+    # Draws stay within -1 and 1, too: spread evenly there, with a variance of 1/3, they know nothing.
+    reach = reach / np.sqrt(np.maximum(1.0 - 3.0 * (sampling**2 + privacy**2), 1e-9))
     reach = np.full_like(reach, np.inf) if found.few else reach
     low, high = (np.tanh(centre + sign * question.normal_quantile * reach) for sign in (-1.0, 1.0))
     for matrix in (low, high):
