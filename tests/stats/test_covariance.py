@@ -71,3 +71,24 @@ def test_matrices_are_positive_semidefinite_and_correlations_within_one():
         assert np.all(np.abs(answer.value) <= 1.0)
         assert np.all((answer.low >= -1.0) & (answer.high <= 1.0))
         np.testing.assert_array_equal(np.diag(answer.value), 1.0)
+
+
+def test_a_rare_flag_does_not_drown_the_correlations_of_others():
+    """Its few rows are long, but not so long that the noise of all columns is theirs."""
+    errors, pairs = [], np.triu_indices(3, 1)
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([rng.normal(size=(20_000, 3)) + rng.normal(size=(20_000, 1)), rng.random(20_000) < 0.01])
+        found = stats.correlation(X, [(-40, 40)] * 3 + [(0, 1)], epsilon=1.0, random_state=seed).value
+        errors.append((found - np.corrcoef(X.T))[pairs])
+    assert np.sqrt(np.mean(np.square(errors))) < 0.12
+
+
+def test_intervals_of_correlations_that_noise_drowns_reach_both_ends():
+    held = []
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        X = math.sqrt(0.98) * rng.normal(size=(500, 1)) + math.sqrt(0.02) * rng.normal(size=(500, 4))
+        found = stats.correlation(X, (-40, 40), epsilon=0.5, random_state=seed)
+        held.append(((found.low <= 0.98) & (found.high >= 0.98))[np.triu_indices(4, 1)])
+    assert np.mean(held) >= 0.9

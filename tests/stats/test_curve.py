@@ -35,11 +35,21 @@ def aucs(slope, n, epsilon, seed, share=0.5):
     return answer.value, roc_auc_score(y, model.predict_proba(x)[:, 1]), answer
 
 
-@pytest.mark.parametrize("slope", [0.4, 1.0, 5.0, -1.0])
+@pytest.mark.parametrize("slope", [0.4, 1.0, 5.0, 15.0, -1.0])
 def test_an_area_errs_by_little_more_than_sampling_however_sure_the_model_is(slope):
     private, plain, answer = zip(*(aucs(slope, 4000, 2.0, seed) for seed in range(12)), strict=True)
     assert np.sqrt(np.mean(np.subtract(private, plain) ** 2)) < 0.012
     assert np.median([a.high - a.low for a in answer]) < 0.06
+
+
+def test_an_area_of_a_model_that_is_all_but_sure_of_one_class():
+    """Log odds far from 0, most of them below -8, order rows as any others do."""
+    rng, model = np.random.default_rng(0), Odds(1.0)
+    x = rng.normal(size=(4000, 2))
+    y = (x.sum(axis=1) + rng.logistic(size=4000) > 0.0).astype(int)
+    for moved in (-6.0, 6.0):  # of each of two columns
+        answer = stats.score(model, x + moved, y, scoring="roc_auc", epsilon=2.0, random_state=0)
+        assert abs(answer.value - roc_auc_score(y, x.sum(axis=1))) < 0.03
 
 
 def test_an_area_of_rows_that_share_their_cells_has_a_wide_interval():

@@ -144,6 +144,21 @@ def test_groups_have_their_own_means_and_unequal_sizes_show():
     assert answer.se_privacy[2] > 10 * answer.se_privacy[0]
 
 
+@pytest.mark.parametrize(("share", "times"), [(0.01, 20.0), (0.5, 1.0)])
+def test_a_small_group_beyond_the_clip_of_all_has_an_interval_that_says_so(share, times):
+    """Groups that are alike, beside it, have intervals as short as ever."""
+    held, width, truth = [], [], np.exp(0.045) * np.array([1.0, times])
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        t = (rng.random(20_000) < share).astype(int)
+        x = np.array([1.0, times])[t] * rng.lognormal(0.0, 0.3, size=20_000)
+        found = stats.mean(x, (0, 5000), by=t, levels=[0, 1], epsilon=0.25, random_state=seed)
+        held.append((found.low <= truth) & (truth <= found.high))
+        width.append(found.high[0] - found.low[0])
+    assert np.all(np.mean(held, axis=0) >= 0.8)
+    assert np.median(width) < 0.04
+
+
 @pytest.mark.parametrize(("shares", "n", "epsilon"), [((0.3,), 2000, 0.3), ((0.5, 0.01), 10_000, 1.0)])
 def test_shares_are_means_whose_intervals_hold(shares, n, epsilon):
     """All values are at the bounds: what noise hides there must not be clipped."""

@@ -53,6 +53,20 @@ def test_ranks_miss_as_little_as_the_mechanism_says(make, bounds):
     assert np.mean(found) > 0.4 * expected
 
 
+def test_many_rows_at_an_end_push_no_quantile_into_the_empty_range():
+    """Incomes, of which most are zero, within wide bounds: ranks in the tie and beyond it."""
+    found = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        x = np.where(rng.random(500) < 0.6, 0.0, rng.lognormal(8, 1, 500))
+        value = stats.quantiles(x, [0.1, 0.5, 0.9], (0, 1e6), epsilon=1.0, random_state=seed).value
+        found.append((*rank_errors(x, value, [0.1, 0.5, 0.9]), value[2]))
+    _, median, high, value = np.array(found).T
+    assert median.mean() < 25
+    assert high.mean() < 32
+    assert np.median(value) < 30_000
+
+
 def test_whole_numbers_are_answered_with_whole_numbers():
     rng = np.random.default_rng(0)
     ages = rng.integers(18, 90, 2000)

@@ -96,3 +96,22 @@ def test_an_interval_that_knows_no_end_says_so_and_can_be_reported():
     found = stats.score(model, X, X[:, 0], scoring="r2", y_range=(-1e6, 1e6), epsilon=0.01, random_state=0)
     assert found.low == -np.inf
     assert "Explained" in page([panel(found, "Explained")], "A page")
+
+
+def test_log_loss_counts_rare_rows_that_were_thought_unlikely():
+    """Of 2000 rows about 60 are positive, and have most of the loss: too few to stand out, too many to miss."""
+    from sklearn.linear_model import LogisticRegression
+
+    held, errors = [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(22_000, 2))
+        t = (x.sum(axis=1) + rng.logistic(size=len(x)) > 4.3).astype(int)
+        model = LogisticRegression().fit(x[:20_000], t[:20_000])
+        held_out, labels = x[20_000:], t[20_000:]
+        said = np.clip(model.predict_proba(held_out)[np.arange(2000), labels], 0.01, 0.99)
+        found = stats.score(model, held_out, labels, scoring="neg_log_loss", epsilon=1.0, random_state=seed)
+        errors.append(found.value - np.log(said).mean())
+        held.append(found.low <= np.log(said).mean() <= found.high)
+    assert np.sqrt(np.mean(np.square(errors))) < 0.03
+    assert np.mean(held) >= 0.9

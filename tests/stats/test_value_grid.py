@@ -19,6 +19,7 @@ def test_cells_hold_every_value_once_and_read_it_back(low, high):
     assert 9_000 < len(grid.points) < 30_000
     assert len(grid.lengths) == grid.cells
     assert grid.lengths.min() > 0
+    assert grid.lengths[[0, -1]].min() > 0.009 * grid.lengths.sum()
     values = np.concatenate(
         [rng.uniform(low, high, 500), rng.choice(grid.points, 100), [low - 1.0, high + 1.0, low, high]]
     )

@@ -43,6 +43,7 @@ class Clip:
     below: Array
     above: Array
     share: float  # of mu^2 that is left
+    sides: tuple[Array, Array]  # what ``beyond`` takes from a sum below and adds to it above
 
 
 def clip_columns(
@@ -58,7 +59,7 @@ def clip_columns(
         clip = _interval(look, noise / weights.mean, 2 if of_squares else 1)[:, None]
     else:
         clip = _centred(look, noise / weights.square, weights.square / weights.mean)[:, None]
-    return Clip(clip[0], clip[1], clip[2], clip[3], clip[4], clip[5], left)
+    return Clip(clip[0], clip[1], clip[2], clip[3], clip[4], clip[5], left, (clip[6], clip[7]))
 
 
 def _ends(tails: tuple[Tail, Tail]) -> list[Array]:
@@ -87,7 +88,7 @@ def _interval(look: Look, noise: float, lasts: int) -> Array:
         squares = [t.beyond(end[[k]], 2)[0] - 2.0 * end[k] * all_of_it[k] for k, t in enumerate(last)]
         more = np.hypot(more, 2.0 * np.sqrt(np.maximum(squares, 0.0)))
     centre, lacking = look.centre + 0.5 * (above - below), guess[1] - guess[0]
-    return np.array([centre, 0.5 * (above + below), lacking, np.hypot(*guess), *more])
+    return np.array([centre, 0.5 * (above + below), lacking, np.hypot(*guess), *more, *guess])
 
 
 def _centred(look: Look, noise: float, blur: float) -> Array:
@@ -103,12 +104,12 @@ def _centred(look: Look, noise: float, blur: float) -> Array:
     k = int(np.argmin((noise * (clips**2 / unit)) ** 2 + FEAR * (lost / unit) ** 2))
     centre, everything = _holding(look.mean(), np.array([look.bounds]), np.ones(1), blur)
     if _noise(look.centre, clips[k], look.mean(), blur) >= _noise(centre, everything, look.mean(), blur):
-        return np.array([centre[0], everything, 0.0, 0.0, 0.0, 0.0])
+        return np.array([centre[0], everything, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     sure, most = (
         float(sum(tail.beyond(clips[[k]], 2)[0] for tail in pair))
         for pair in (look.tails(FASTER, FASTER), look.lasting(2))
     )
-    return np.array([look.centre, clips[k], sure, sure, 0.0, max(most - sure, 0.0)])
+    return np.array([look.centre, clips[k], sure, sure, 0.0, max(most - sure, 0.0), 0.0, sure])
 
 
 def _noise(centre: Any, radius: float, mean: Any, blur: float) -> float:
@@ -157,7 +158,7 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, weights:
         less = [_noise(c / spreads, r, means / spreads, blur) for c, r in ((centres, everything), (middles, radius))]
     if hold or (radius >= everything if power == 1 else less[1] >= less[0]):
         none = np.zeros(d)
-        return Clip(centres, everything * spreads, none, none, none, none, left)
+        return Clip(centres, everything * spreads, none, none, none, none, left, (none, none))
     ends, unit = spreads * radius, spreads**power
     tails = [look.tails(FADE if power == 1 else FASTER) for look in found.looks]
     sides, alone = beyond(tails, ends, power), beyond([look.lasting(power) for look in found.looks], ends, power)
@@ -166,15 +167,16 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, weights:
         guess = unit * lost * (d * own / own.sum() if own.sum() > 0.0 else 1.0)
         above = np.maximum(missing(alone.sum(axis=1), sides.sum(axis=1), unit * most) - guess, 0.0)
         none, unseen = np.zeros(d), np.hypot(np.hypot(*sides.T), guess)
-        return Clip(middles, ends, guess, unseen, none, above, left)
+        return Clip(middles, ends, guess, unseen, none, above, left, (none, guess))
     # What means lose is corrected where rows are seen beyond the clip and it matters beside the noise; else guesses are noise.
     seen = found.clear * np.array([[t.edges[t.seen] > e for t in pair] for pair, e in zip(tails, ends, strict=True)])
     guess = (sides * seen) @ [-1.0, 1.0]
     kept = guess**2 / (guess**2 + (0.5 * noise * ends) ** 2)
     together = unit * most * math.sqrt(d)  # all that norms lose
-    below, above = np.maximum(np.minimum(alone, together[:, None]) - kept[:, None] * sides * seen, 0.0).T
+    added = kept[:, None] * sides * seen
+    below, above = np.maximum(np.minimum(alone, together[:, None]) - added, 0.0).T
     unseen = np.hypot(np.hypot(*sides.T), unit * lost)
-    return Clip(middles, ends, kept * guess, unseen, below, above, left)
+    return Clip(middles, ends, kept * guess, unseen, below, above, left, (added[:, 0], added[:, 1]))
 
 
 def of_columns(looks: list[Look], units: Array) -> Callable[[Array], Array]:

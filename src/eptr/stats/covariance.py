@@ -95,6 +95,8 @@ def correlation(
     value, (sampling, privacy) = _scaled(found.value), found.correlation_errors()
     steep = np.maximum(1.0 - value**2, 1e-9)  # intervals on Fisher's scale stay within -1 and 1
     centre, reach = np.arctanh(np.clip(value, -1 + 1e-9, 1 - 1e-9)), np.hypot(sampling, privacy) / steep
+    # Draws stay within -1 and 1, too: spread evenly there, with a variance of 1/3, they know nothing.
+    reach = reach / np.sqrt(np.maximum(1.0 - 3.0 * (sampling**2 + privacy**2), 1e-9))
     reach = np.full_like(reach, np.inf) if found.few else reach
     low, high = (np.tanh(centre + sign * question.normal_quantile * reach) for sign in (-1.0, 1.0))
     for matrix in (low, high):
@@ -306,6 +308,8 @@ def _whitening(rough: _Released, lost: Any, unit: float) -> Array:
     """A^(-1/2) of the first matrix, drawn towards the identity as far as noise rules; columns that are lost stay as they are."""
     matrix, d = rough.centred(), len(rough.mean)
     matrix = np.where(np.logical_or.outer(lost, lost), unit * np.eye(d), matrix)
+    # Long rows are shortened in it: a column of few large values has the variance that its spread says, not what is left there.
+    matrix = matrix + np.diag(np.maximum(0.5 * unit - np.diag(matrix), 0.0))
     middle = float(np.trace(matrix)) / d
     apart = max(float(np.sum((matrix - middle * np.eye(d)) ** 2)), 1e-300)
     kept = max(0.0, 1.0 - rough.noise**2 * (0.5 * d * (d + 1) - 1.0) / apart)

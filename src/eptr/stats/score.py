@@ -93,10 +93,9 @@ def _range(y_range: Any, scoring: str) -> tuple[float, float]:
     return pair[0], pair[1]
 
 
-def _mean_loss(asked: Scored, loss: Callable[[Array, Array], Array], most: float, *, wide: bool) -> Estimate:
-    """Minus the mean of losses in [0, most]; ``wide``: where most of them lie is found first. proof: losses"""
-    ask = means if wide else _direct
-    found = ask(Losses(asked.rows, loss), np.array([[0.0, most]]), asked.spending, counted=asked.question.drop)
+def _mean_loss(asked: Scored, loss: Callable[[Array, Array], Array], most: float) -> Estimate:
+    """Minus the mean of losses in [0, most]. proof: losses"""
+    found = _direct(Losses(asked.rows, loss), np.array([[0.0, most]]), asked.spending, counted=asked.question.drop)
     return asked.mean(0.0, found, most)
 
 
@@ -134,7 +133,7 @@ def _log_loss(asked: Scored) -> Estimate:
         found = told.probabilities(x)[np.arange(len(x)), np.maximum(y, 0)]
         return np.asarray(-np.log(np.clip(found, *SURE)))
 
-    return _mean_loss(asked, loss, -math.log(SURE[0]), wide=True)
+    return _mean_loss(asked, loss, -math.log(SURE[0]))
 
 
 def _brier(asked: Scored) -> Estimate:
@@ -146,7 +145,7 @@ def _brier(asked: Scored) -> Estimate:
         found[np.arange(len(x)), np.maximum(y, 0)] -= 1.0
         return np.asarray((found**2).sum(axis=1) * (0.5 * most))
 
-    return _mean_loss(asked, loss, most, wide=False)
+    return _mean_loss(asked, loss, most)
 
 
 def _r_squared(asked: Scored) -> Estimate:
