@@ -100,6 +100,25 @@ def test_few_rows_are_answered_with_class_shares_rather_than_with_noise():
     assert np.median(losses) < 1.5
 
 
+@pytest.mark.parametrize(
+    "settings", [{"x_bound": 4.0}, {"covariance": "shared", "x_range": (-6, 6)}], ids=["identity", "shared"]
+)
+@pytest.mark.parametrize("shares", [(0.97, 0.03), (0.7, 0.2, 0.08, 0.02)], ids=["two", "four"])
+def test_rare_classes_are_not_told_by_noise(settings, shares):
+    """Little worse than class shares, which are known up to noise themselves."""
+    private, constant = [], []
+    for seed in range(8):
+        rng = np.random.default_rng([seed, len(shares)])
+        y = rng.choice(len(shares), p=shares, size=5000)
+        X = rng.normal(size=(5000, 8)) + rng.normal(size=(len(shares), 8))[y] / 2.0
+        train, test = slice(1000), slice(1000, None)
+        model = eptr.BayesClassifier(0.5, 1e-6, classes=list(range(len(shares))), random_state=seed, **settings)
+        labels = range(len(shares))
+        private.append(log_loss(y[test], model.fit(X[train], y[train]).predict_proba(X[test]), labels=labels))
+        constant.append(log_loss(y[test], np.tile(shares, (4000, 1)), labels=labels))
+    assert np.mean(private) < 1.5 * np.mean(constant)
+
+
 def test_scores_are_linear_and_follow_from_the_released_parameters():
     X, y, ranges = people(3000)
     model = eptr.BayesClassifier(2.0, x_range=ranges, covariance="shared").fit(X, y)

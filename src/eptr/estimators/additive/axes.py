@@ -20,6 +20,7 @@ from scipy.ndimage import binary_opening, uniform_filter
 from ...privacy.contribution import Interval, Shape
 from ...privacy.spending import Portion
 from ...rows.engine import Rows
+from ...rows.exact import sum_grid, toward_zero
 from ...rows.namespace import is_foreign, like, namespace, to_numpy
 from .basis import smooth_functions
 from .shrinkage import factors
@@ -35,6 +36,7 @@ WINDOWS = (9, 27, 81)  # cells that are looked at together
 # Relative to an even column: windows that cannot have so many rows (+3 sd) are empty, and the axis is pressed together there;
 EMPTY = 0.25
 CLEAR = 0.5  # where so many would stand out (4 sd), a window that shows less than 2 sd has no rows to be seen.
+FAR = 3.0  # y is moved if its mean lies so many times its noise from the middle of the range
 RARE = 0.2  # least standard deviation that the indicator of a level is divided by
 
 
@@ -112,12 +114,18 @@ def release_axes(
     categories: dict[int, Array],
     y_range: tuple[float, float],
     spending: Portion,
-) -> tuple[Array, NDArray[np.bool_], float]:
-    """Densities of all columns (shares of levels), where rows are seen, and the share outside a range. proof: cells"""
+    mean: Portion,
+) -> tuple[Array, NDArray[np.bool_], float, float]:
+    """Densities of all columns (shares of levels), where rows are seen, the share outside a range, and about where y is.
+
+    All from one pass. ``mean``: what the last of them may cost. proof: cells
+    """
     p, (low, high), share = len(ranges[0]), ranges, 1.0 - OUTSIDE_SHARE
     known = np.array([j not in categories for j in range(p)])
     bottom, top = np.where(known, low, -math.inf), np.where(known, high, math.inf)
     sizes = [CELLS if known[j] else len(categories[j]) for j in range(p)]
+    middle, half = (y_range[0] + y_range[1]) / 2.0, (y_range[1] - y_range[0]) / 2.0
+    grid = sum_grid(rows.n, half)
     even = axes_of(ranges, categories, np.ones(sum(sizes)), np.ones(sum(sizes), dtype=bool))
 
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
@@ -125,19 +133,24 @@ def release_axes(
         outside = xp.any((x < like(bottom, x)) | (x > like(top, x)), axis=1) | (y < y_range[0]) | (y > y_range[1])
         cells = [axis.place(x[:, j]) for j, axis in enumerate(even)]
         cells = [xp.floor(c * (CELLS / FINE)) if known[j] else c for j, c in enumerate(cells)]
+        away = toward_zero(xp.clip(y - middle, -half, half), grid)
         if keep is not None:
             outside, cells = outside & keep, [c[keep] for c in cells]
+            away = xp.where(keep, away, xp.zeros_like(away))
         counts = [_counts(c, size) for c, size in zip(cells, sizes, strict=True)]
-        return np.concatenate(counts), xp.sum(xp.where(outside, xp.ones_like(y), 0.0))
+        return np.concatenate(counts), xp.sum(xp.where(outside, xp.ones_like(y), 0.0)), xp.sum(away)
 
-    counts, count = rows.sum(block)
+    counts, count, total = rows.sum(block)
     each = Shape(math.sqrt(2.0 * p) * (1.0 + 1e-15), math.sqrt(p) * (1.0 + 1e-15))
     noise = spending.scale(each, share) / rows.n
     noisy = np.split(spending.noisy(counts, each, share) / rows.n, np.cumsum(sizes)[:-1])
     outside = float(spending.noisy(count, Interval(0.0, 1.0), OUTSIDE_SHARE)) / rows.n  # proof: outside
     found = [smoothed(s, noise, rows.n) if known[j] else _positive(s, noise) for j, s in enumerate(noisy)]
     density, seen = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return density, seen, min(max(outside, 0.0), 1.0)
+    off = float(mean.noisy(total, Interval(-half, half))) / rows.n  # proof: middle
+    far = abs(off) > FAR * mean.scale(Interval(-half, half), 1.0) / rows.n  # else the middle is as good
+    centre = min(max(middle + off, y_range[0]), y_range[1]) if far else middle
+    return density, seen, min(max(outside, 0.0), 1.0), centre
 
 
 def _counts(cells: Any, size: int) -> Array:

@@ -32,12 +32,13 @@ Array = NDArray[np.float64]
 
 # From trials on simulated curves and a simulated dependent pair of columns (refined.md, constants). Shares are of mu^2.
 AXES_SHARE = 0.08  # on histograms of the columns
+MIDDLE_SHARE = 0.03  # on a first look at the mean of y, which may lie far from the middle of a wide range
 # Functions of one column: COUNT (sqrt(n) mu)^POWER, at most MANY sqrt(n); and sqrt(columns) times as many of several.
 COUNT, POWER, MANY = 1.75, 0.7, 0.6
 LEAST, MOST = 3, 40  # functions of a column at least, and of all columns at most
 LENGTH = 1.2  # rows of functions are shortened at this multiple of the root of their number, for the Gram matrix alone
 PACE = 0.6  # length of a step: long rows are shortened, and columns depend, so the Gram matrix may be too small by half
-REACH = 2.0  # y is seen up to this multiple of half its range: a range that is a little too narrow does no harm
+REACH = 2.0  # y is seen at least so many half ranges from the middle: a range that is a little too narrow does no harm
 PRICE = 1.5  # of noise in a block: at 1 blocks that are all noise would keep some of it
 MEAN_SHARE = 0.1  # where noise rules, on the mean of what the curve leaves of y
 SKEW = 0.3  # how far clipping moves that mean, in standard deviations of errors; from their median exponential ones have .31
@@ -95,8 +96,14 @@ class Refined(NoisySums):
     def fit(self, rows: Rows, public: Additive, spending: Spending) -> AdditiveFitted:
         """Where the rows are, then what they say."""
         low, high = public.y_range
-        portion = spending.within(AXES_SHARE)
-        marginals, rows_seen, outside = release_axes(rows, public.x_range, public.categories, public.y_range, portion)
+        marginals, rows_seen, outside, centre = release_axes(
+            rows,
+            public.x_range,
+            public.categories,
+            public.y_range,
+            spending.within(AXES_SHARE),
+            spending.within(MIDDLE_SHARE),
+        )
         axes = axes_of(public.x_range, public.categories, marginals, rows_seen)
         mu = effective(public.budget.mu, public.unit)
         smooth = public.terms[: len(public.terms) - len(public.categories)]
@@ -106,12 +113,13 @@ class Refined(NoisySums):
         ]
         functions = degrees_of(public.terms, counts)
         expansion = Expansion(axes, public.terms, tuple(functions))
-        p, bound, centre = expansion.count, (high - low) / 2.0, (high + low) / 2.0
+        p, bound = expansion.count, (high - low) / 2.0
+        reach = REACH - 1.0 + max(high - centre, centre - low) / bound  # beyond the farther end of the range as ever
         problem = Problem(public.budget, public.unit, rows.n, p, LENGTH * math.sqrt(p), bound, fit_intercept=True)
-        seen, left = Expanded(rows, expansion, centre), spending.within(1.0 - AXES_SHARE)
+        seen, left = Expanded(rows, expansion, centre), spending.within(1.0 - AXES_SHARE - MIDDLE_SHARE)
         share = 0.0 if schedule(rows.n, p + 1, effective(left.mu, left.unit), 1.0).banded else MEAN_SHARE
         solution, whitening, unknown, _ = descend(
-            seen, problem, left.within(1.0 - share), symmetric=False, reach=REACH, pace=PACE, frugal=True
+            seen, problem, left.within(1.0 - share), symmetric=False, reach=reach, pace=PACE, frugal=True
         )  # proof: gradients
         to_functions = np.diag(problem.scaling) @ whitening.matrix
         sampling, whole = (to_functions @ part @ to_functions.T for part in (solution.sampling, solution.covariance))
@@ -119,8 +127,10 @@ class Refined(NoisySums):
         told = Told(to_functions @ solution.phi, sampling, privacy, whole - sampling)
         if share:
             theta = whitening.matrix @ solution.phi
-            at = Gradient(Squares(REACH * bound), problem.x_bound, problem.constant, whitening.matrix, theta)
-            told = _recentred(told, at, seen, bound, left.within(share), SKEW**2 * solution.residual_square)
+            at = Gradient(Squares(reach * bound), problem.x_bound, problem.constant, whitening.matrix, theta)
+            told = _recentred(
+                told, at, seen, (low - centre, high - centre), left.within(share), SKEW**2 * solution.residual_square
+            )
         estimate = told.estimate + centre * np.eye(p + 1)[-1]
         found = AdditiveFitted(
             value=estimate,
@@ -149,13 +159,16 @@ class Refined(NoisySums):
         return _shrunk(_arrived(found, to_functions, solution, unknown), expansion, told.sampling + told.privacy)
 
 
-def _recentred(told: Told, at: Gradient, rows: Expanded, bound: float, spending: Portion, skew: float) -> Told:
+def _recentred(
+    told: Told, at: Gradient, rows: Expanded, ends: tuple[float, float], spending: Portion, skew: float
+) -> Told:
     """Clipped steps lose the mean of skewed errors. Least squares leaves residuals of mean 0, so theirs says how far.
 
-    ``skew``: variance of what clipping may have moved the mean by. A noisy mean is weighed against that. proof: mean
+    ``ends``: of y, as the steps see it. ``skew``: variance of what clipping may have moved the mean by, which a noisy mean is
+    weighed against. proof: mean
     """
-    mean = min(max(float(told.estimate[-1]), -bound), bound)
-    ask = Residuals(-bound - mean, bound - mean)
+    mean = min(max(float(told.estimate[-1]), ends[0]), ends[1])
+    ask = Residuals(ends[0] - mean, ends[1] - mean)
     (total,), (each,) = at.sums(rows, ask), ask.contributions(len(told.estimate))
     off, noise = float(spending.noisy(total, each)) / rows.n, (spending.scale(each, 1.0) / rows.n) ** 2
     unsure, last = told.unsure.copy(), np.eye(len(told.estimate))[-1]

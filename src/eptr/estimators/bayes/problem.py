@@ -9,11 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..fitted import Fitted
+from ..shrinking import firm
 from ..strategy import Public
 
-__all__ = ["BayesFitted", "Classes", "MeansFitted", "TestedClasses", "into_ball"]
+__all__ = [
+    "BayesFitted",
+    "Classes",
+    "MeansFitted",
+    "TestedClasses",
+    "drawn_together",
+    "into_ball",
+    "least_count",
+    "shrunk",
+]
 
 Array = NDArray[np.float64]
+COUNT_FLOOR = 0.005  # no class is given less than this share of the rows ...
+RAREST = 2.0  # ... nor less than so many standard deviations of its count's noise, up to half an average class
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +84,19 @@ def into_ball(means: Array, radius: float) -> Array:
     """Means outside the ball of possible means are moved to its edge."""
     norms = np.linalg.norm(means, axis=1, keepdims=True)
     return np.asarray(means * np.minimum(1.0, radius / np.maximum(norms, 1e-300)))
+
+
+def least_count(n: int, classes: int, noise: float) -> float:
+    """What a class is taken to have at least, if its count has such noise: sums are divided by no number that noise made."""
+    return max(COUNT_FLOOR * n, min(RAREST * noise, n / (2.0 * classes)))
+
+
+def shrunk(means: Array, noise: Array) -> Array:
+    """Class by class: a mean that is clear stays, one that noise could be is zero."""
+    return np.array([mean * firm(mean, each**2) for mean, each in zip(means, noise, strict=True)])
+
+
+def drawn_together(means: Array, counts: Array, noise: Array) -> Array:
+    """Means drawn towards the mean of all rows, as far as noise rules."""
+    middle = counts @ means / counts.sum()
+    return np.asarray(middle + shrunk(means - middle, noise))

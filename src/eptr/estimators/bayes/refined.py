@@ -15,7 +15,7 @@ from ..quantile import RADIUS_SHARE, private_quantile, private_radius, row_norms
 from ..strategy import NoisySums
 from . import shared
 from .bounds import class_sums, from_centres
-from .problem import BayesFitted, TestedClasses, into_ball
+from .problem import BayesFitted, TestedClasses, drawn_together, into_ball, least_count
 
 __all__ = ["Refined", "refined_means"]
 
@@ -27,8 +27,6 @@ SPREAD_SHARE = 0.06
 SPREAD_LEVEL = 0.70  # quantile of |x - c_y| at which the second pass clips ...
 SPREAD_RATE = 6.0  # ... or 1 - SPREAD_RATE/(sqrt(n) mu), whichever is larger: little noise needs little clipping
 ONCE = 0.1  # one pass is enough if its noise is this small against the sampling error of a mean of unit variance
-# No class is given less than this share of the rows when dividing by its noisy count.
-COUNT_FLOOR = 0.005
 
 
 class Refined(NoisySums):
@@ -64,11 +62,11 @@ def refined_means(rows: Rows, classes: int, x_bound: float, spending: Portion) -
     first_share, last_share = 1.0 if once else CENTRE_SHARE, 1.0 - CENTRE_SHARE - SPREAD_SHARE
     first = class_sums(rows, classes, x_bound)
     counts, sums = spending.noisy((first.counts, first.sums), whole, first_share)
-    floor = COUNT_FLOOR * rows.n
-    centres = into_ball(sums / np.maximum(counts, floor)[:, None], x_bound)
+    noise = spending.scale(whole, first_share)
+    sizes = np.maximum(counts, least_count(rows.n, classes, noise / x_bound))
+    centres = into_ball(drawn_together(sums / sizes[:, None], sizes, noise / sizes), x_bound)
     if once:
-        counts = np.maximum(counts, floor)
-        return centres, counts / counts.sum(), spending.scale(whole, first_share) / rows.n * classes
+        return centres, sizes / sizes.sum(), noise / rows.n * classes
     # Rows of a class sit around its centre: a private radius instead of the whole ball.
     level = 1.0 - min(1.0 - SPREAD_LEVEL, SPREAD_RATE / (math.sqrt(rows.n) * spending.mu))
     radius = private_quantile(
@@ -81,6 +79,9 @@ def refined_means(rows: Rows, classes: int, x_bound: float, spending: Portion) -
     # The same counts were released twice: weight by precision.
     first_square, last_square = spending.share(first_share) ** 2, spending.share(last_share) ** 2
     weight = first_square / (first_square + last_square)
-    counts = np.maximum(weight * counts + (1.0 - weight) * again, floor)
-    scale = spending.scale(around, last_share) / rows.n * classes
-    return centres + sums / counts[:, None], counts / counts.sum(), scale
+    noise = spending.scale(around, last_share)
+    sizes = np.maximum(
+        weight * counts + (1.0 - weight) * again, least_count(rows.n, classes, noise / radius * math.sqrt(1.0 - weight))
+    )
+    means = drawn_together(centres + sums / sizes[:, None], sizes, noise / sizes)
+    return means, sizes / sizes.sum(), noise / rows.n * classes

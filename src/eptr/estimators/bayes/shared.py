@@ -21,7 +21,7 @@ from ..quantile import RADIUS_SHARE, private_quantile, row_norms
 from ..ranges import buy_ranges
 from ..whitening import whiten
 from .bounds import from_centres, members
-from .problem import BayesFitted, TestedClasses, into_ball
+from .problem import BayesFitted, TestedClasses, drawn_together, into_ball, least_count, shrunk
 
 __all__ = ["ClassProducts", "class_products", "discriminant", "planned_noise"]
 
@@ -36,7 +36,6 @@ NEAREST, FURTHEST, RATIO = 0.5, 64.0, 2.0**0.25  # in sqrt(p), and the ends of i
 # Weights of sums and counts beside products: with COUNT = MEAN^2/2 counts cost nothing.
 MEAN = 0.75
 COUNT = MEAN**2 / 2.0
-COUNT_FLOOR = 0.005  # no class is given less than this share of the rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,8 @@ def look(
     """Rows around the centre of their class, cut at ``radius``."""
     n, one = rows.n, ClassProducts(1.0, rows.n_features)
     counts, sums, square = spending.noisy(class_products(rows, classes, mapped, centres, radius), one, share)
-    noise, counts = spending.scale(one, share), np.maximum(counts / COUNT, COUNT_FLOOR * n)
+    noise = spending.scale(one, share)
+    counts = np.maximum(counts / COUNT, least_count(n, classes, noise / COUNT))
     total = min(max(float(counts.sum()), 0.1 * n), n)
     each = radius / (MEAN * counts)
     return Look(counts, sums * each[:, None], square * radius**2 / total, noise * each, noise * radius**2 / total)
@@ -119,7 +119,7 @@ def discriminant(rows: Rows, public: TestedClasses, spending: Spending) -> Bayes
     plain, zeros = Mapped(np.zeros(p), np.full(p, unit), np.eye(p), np.zeros(p)), np.zeros((K, p))
     radius = ROUGH_LENGTH * math.sqrt(p) if columns is not None else math.sqrt(p)
     first = look(seen, K, plain, zeros, radius, left, ROUGH_SHARE)
-    centres = into_ball(_drawn_together(first.means, first), radius)
+    centres = into_ball(drawn_together(first.means, first.counts, first.noise_means), radius)
     matrix = whiten(n * first.within(centres), n * first.noise, n).matrix
 
     whitened = replace(plain, matrix=matrix)
@@ -127,8 +127,8 @@ def discriminant(rows: Rows, public: TestedClasses, spending: Spending) -> Bayes
     centres = centres @ matrix
     radius, spent = _radius(seen, whitened, centres, left)
     second = look(seen, K, whitened, centres, radius, left, 1.0 - ROUGH_SHARE - spent)
-    root = whiten(n * second.within(_shrunk(second.means, second.noise_means)), n * second.noise, n).matrix
-    means = _drawn_together(centres + second.means, second)
+    root = whiten(n * second.within(shrunk(second.means, second.noise_means)), n * second.noise, n).matrix
+    means = drawn_together(centres + second.means, second.counts, second.noise_means)
     return _report(means, matrix, root, second, scale, centre, public, columns)
 
 
@@ -159,18 +159,6 @@ def _radius(rows: Rows, whitened: Mapped, centres: Array, spending: Portion) -> 
         rows, norms, 1.0 - outside, low=low, high=high, spending=spending, share=SPREAD_SHARE, ratio=RATIO
     )
     return found, SPREAD_SHARE
-
-
-def _shrunk(means: Array, noise: Array) -> Array:
-    """James and Stein's factor, class by class: 1 where a mean is clear, 0 where it is noise."""
-    sizes = np.maximum((means**2).sum(axis=1), 1e-300)
-    return np.asarray(means * np.maximum(0.0, 1.0 - max(means.shape[1] - 2, 0) * noise**2 / sizes)[:, None])
-
-
-def _drawn_together(means: Array, found: Look) -> Array:
-    """Means drawn towards the mean of all rows, as far as noise rules."""
-    middle = found.shares @ means
-    return np.asarray(middle + _shrunk(means - middle, found.noise_means))
 
 
 def _report(
