@@ -14,7 +14,7 @@ from .carriers import SOURCE, Carrier, called
 
 OPPOSITE = {ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 BOUNDS = {"min", "max", "minimum", "maximum"}  # of which each argument could stand alone
-WRAPPERS = {"clip", "where", "toward_zero", "whole", "abs", "sqrt", "into_ball"}
+WRAPPERS = {"clip", "at_most", "where", "zero_unless", "toward_zero", "whole", "abs", "sqrt", "into_ball"}
 ROUNDS = {"floor": "ceil", "ceil": "floor"}
 
 
@@ -75,7 +75,7 @@ def bound(node: ast.AST) -> Iterator[ast.AST]:
     if name in BOUNDS and len(node.args) > 1:
         yield from (a for a in node.args if not isinstance(a, ast.Starred))
     elif name in WRAPPERS and node.args:
-        yield node.args[1 if name == "where" else 0]
+        yield node.args[1 if name in ("where", "zero_unless") else 0]
     elif name in ROUNDS and isinstance(node.func, ast.Attribute):
         yield ast.Call(ast.Attribute(node.func.value, ROUNDS[name], ast.Load()), node.args, node.keywords)
 

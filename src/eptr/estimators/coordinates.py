@@ -37,7 +37,10 @@ class Coordinates:
         return shortened(self.gram, self.noise, variance, n)
 
     def coupled(self, phi: Array, moves: int, variance: Array | None, n: int, *, constant: bool) -> Array:
-        """Square of what noise in the matrix carries from directions where so many moves do not arrive. proof: coupled"""
+        """Square of what noise in the matrix carries from directions where so many moves do not arrive.
+
+        See coordinates.md, coupled.
+        """
         values, vectors, p = self.whitening.values, self.whitening.vectors, len(phi)
         if constant:  # the last number is that of the constant, and says nothing of slopes
             mean = np.linalg.solve(self.whitening.matrix, np.eye(p)[-1])

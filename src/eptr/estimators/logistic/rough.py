@@ -48,7 +48,7 @@ class Rough(Newton):
         """A direction, from discriminant analysis and steps that are cut short; Newton's along it say how far to go."""
         total = math.fsum(self.plan.steps)
         loud = CLIP[0] * self.p * self.spending.scale(Ball(1.0), total) / self.n > LOUD
-        self.touched |= loud or self.columns > 1  # how much was shrunk no interval counts. proof: shrunk
+        self.touched |= loud or self.columns > 1  # how much was shrunk no interval counts
         if loud and self.corner is not None:
             return self.from_corner(self.corner, total)
         within = 1.0 / (1.0 + self.p / (2.0 * LINES))
