@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from .namespace import at_most, is_foreign, namespace, squares, whole
 __all__ = ["product_grid", "project", "shrink_factors", "sum_grid", "toward_zero"]
 
 
-@lru_cache(maxsize=256)  # every block of a pass asks again
 def sum_grid(n: int, bound: float) -> float:
     """Smallest power of two g with n * bound <= 2^52 g: n multiples of g below ``bound`` add exactly. proof: sums"""
     if n < 1:
@@ -24,7 +22,6 @@ def sum_grid(n: int, bound: float) -> float:
     return math.ldexp(1.0, exponent - 1 if mantissa == 0.5 else exponent)
 
 
-@lru_cache(maxsize=256)
 def product_grid(n: int, bound: float) -> float:
     """Grid for a factor below ``bound``: sums of n products of two such factors are exact. proof: products"""
     return sum_grid(1, math.nextafter(math.sqrt(n), math.inf) * positive("bound", bound) * 2.0**26)
