@@ -111,6 +111,7 @@ def test_what_this_code_has_printed_is_not_printed_again(tmp_path, monkeypatch):
     ran = []
     monkeypatch.setattr(everything, "RESULTS", tmp_path)
     monkeypatch.setattr(everything, "run", ran.append)
+    monkeypatch.setattr(everything, "write_figures", lambda: None)
     monkeypatch.setattr(everything, "draw_pictures", lambda: None)
     monkeypatch.setattr(everything, "tell", lambda: None)
     everything.stamp("compare", 1.0, 0)
