@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from .test_cli import eptr  # noqa: F401
-
 BOOK = """
 [columns.age]
 low = 0
@@ -34,7 +32,7 @@ def people(tmp_path):
     return tmp_path
 
 
-def test_a_codebook_from_draft_to_check(eptr, people):  # noqa: F811
+def test_a_codebook_from_draft_to_check(eptr, people):
     code, _, error = eptr("codebook", "draft", "people.csv")
     assert code == 2
     assert "--header" in error
@@ -47,7 +45,7 @@ def test_a_codebook_from_draft_to_check(eptr, people):  # noqa: F811
     assert "noise of" in out
 
 
-def test_a_study_from_fit_to_show(eptr, people):  # noqa: F811
+def test_a_study_from_fit_to_show(eptr, people):
     ledger = "sqlite:///budget.db#people"
     fit = ["fit", "people.csv", "--codebook", "book.toml", "--formula", "wage ~ age + sex", "--ledger", ledger]
     code, out, _ = eptr(*fit, "--epsilon", "1", "--total", "2")
@@ -73,7 +71,7 @@ def test_a_study_from_fit_to_show(eptr, people):  # noqa: F811
     assert (people / "p.csv").read_text().startswith("predicted wage\n")
 
 
-def test_a_fit_wants_one_way_of_saying_what_is_public(eptr, people):  # noqa: F811
+def test_a_fit_wants_one_way_of_saying_what_is_public(eptr, people):
     for words in (
         [],
         ["--formula", "wage ~ age"],
@@ -88,7 +86,7 @@ def test_a_fit_wants_one_way_of_saying_what_is_public(eptr, people):  # noqa: F8
     assert "recorded nowhere" in out
 
 
-def test_a_fit_of_an_unknown_model_opens_no_account(eptr, people):  # noqa: F811
+def test_a_fit_of_an_unknown_model_opens_no_account(eptr, people):
     fit = ["fit", "people.csv", "--codebook", "book.toml", "--formula", "wage ~ age", "--model", "bayes"]
     code, _, error = eptr(*fit, "--ledger", "sqlite:///budget.db#people")
     assert code == 2
@@ -96,7 +94,7 @@ def test_a_fit_of_an_unknown_model_opens_no_account(eptr, people):  # noqa: F811
     assert not (people / "budget.db").exists()
 
 
-def test_a_fit_of_a_formula_writes_a_report_that_verifies(eptr, people):  # noqa: F811
+def test_a_fit_of_a_formula_writes_a_report_that_verifies(eptr, people):
     fit = ["fit", "people.csv", "--codebook", "book.toml", "--formula", "wage ~ age + sex", "--where", "age > 30"]
     code, out, _ = eptr(*fit, "--report", "told.html")
     assert code == 0
@@ -110,7 +108,7 @@ def test_a_fit_of_a_formula_writes_a_report_that_verifies(eptr, people):  # noqa
     assert "--formula" in error
 
 
-def test_smooth_terms_are_printed(eptr, people):  # noqa: F811
+def test_smooth_terms_are_printed(eptr, people):
     fit = ["fit", "people.csv", "--codebook", "book.toml", "--model", "smooth", "--formula", "wage ~ s(age) + sex"]
     code, out, _ = eptr(*fit)
     assert code == 0
@@ -118,7 +116,7 @@ def test_smooth_terms_are_printed(eptr, people):  # noqa: F811
     assert "sex[T.M]" in out
 
 
-def test_a_study_that_was_opened_in_python_goes_on(eptr, people):  # noqa: F811
+def test_a_study_that_was_opened_in_python_goes_on(eptr, people):
     import eptr as library
 
     settings = {"epsilon": 2.0, "delta": 1e-5, "analyses": 7, "person": "age", "rows_each": 4, "neighbours": "zero-out"}
@@ -135,7 +133,7 @@ def test_a_study_that_was_opened_in_python_goes_on(eptr, people):  # noqa: F811
         assert "was opened with" in error
 
 
-def test_a_table_of_a_database_from_draft_to_description(eptr, people):  # noqa: F811
+def test_a_table_of_a_database_from_draft_to_description(eptr, people):
     with sqlite3.connect(people / "people.db") as database:
         pd.read_csv(people / "people.csv").to_sql("people", database, index=False)
     database.close()

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from .rows.clusters import require_java
-from .test_cli import eptr, process  # noqa: F401 - fixtures
+from ..rows.clusters import require_java
 
 pytestmark = pytest.mark.xdist_group("clusters")
 
@@ -52,7 +51,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_every_engine_writes_the_same_model(eptr, process, files, kind, dask_client):  # noqa: F811
+def test_every_engine_writes_the_same_model(eptr, process, files, kind, dask_client):
     """Clusters of the command's own, each in its process, and one that is running already."""
     require_java()
     words = (*MODELS[kind], "--model", kind, "--seed", "3")
@@ -75,7 +74,7 @@ def test_every_engine_writes_the_same_model(eptr, process, files, kind, dask_cli
     assert len(by_csv) == 601
 
 
-def test_errors_are_sentences_and_nothing_is_charged(eptr, files, dask_client):  # noqa: F811
+def test_errors_are_sentences_and_nothing_is_charged(eptr, files, dask_client):
     for name, change in (("mixed", {"age": [40.5]}), ("gaps", {"region": [None]})):
         (files / name).mkdir()
         good = {"id": [1], "age": [40], "region": ["north"], "score": [50.0]}

@@ -1,124 +1,10 @@
-"""The command line, run as a user runs it: output, exit codes, and sentences instead of tracebacks."""
+"""Fits, predictions and plans on the command line."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import warnings
-
 import numpy as np
 import pytest
-from rich.console import Console
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-from eptr import Ledger, cli, cli_ledger, cli_study
-from eptr.privacy.claim import Cost
-
-
-@pytest.fixture
-def process(tmp_path):
-    """Run a command in a process of its own, in an empty folder; returns (exit code, standard output, standard error)."""
-
-    def run(*words):
-        command, wide = [sys.executable, "-m", "eptr", *words], {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=wide)
-        assert "Traceback" not in done.stderr, done.stderr
-        return done.returncode, done.stdout, done.stderr
-
-    return run
-
-
-@pytest.fixture
-def eptr(tmp_path, monkeypatch, capsys):
-    """The same without the second that a process takes to start."""
-    monkeypatch.chdir(tmp_path)
-    for name, value in (("COLUMNS", "200"), ("NO_COLOR", "1")):
-        monkeypatch.setenv(name, value)
-    for module in (cli, cli_ledger, cli_study):
-        monkeypatch.setattr(module, "out", Console())
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["eptr", *words])
-        with warnings.catch_warnings():
-            warnings.simplefilter("default")
-            try:
-                code = cli.main() or 0
-            except SystemExit as end:
-                code = end.code or 0
-        return code, *capsys.readouterr()
-
-    return run
-
-
-def test_a_process_ends_with_the_code_of_its_command(process):
-    code, out, error = process("ledger", "show")
-    assert (code, out) == (2, "")
-    assert error.startswith("error: ")
-
-
-def test_help_names_the_commands(process):
-    code, out, _ = process("--help")
-    assert code == 0
-    assert all(word in out for word in ("audit", "demo", "fit", "ledger", "plan", "predict", "reproduce", "verify"))
-
-
-def test_a_ledger_from_creation_to_verification(eptr, tmp_path):
-    assert eptr("ledger", "create", "study", "--epsilon", "3", "--delta", "1e-5")[0] == 0
-    code, out, _ = eptr("ledger", "reserve", "study", "--count", "4", "--epsilon", "0.5", "--delta", "1e-6")
-    assert code == 0
-    assert "#study@1" in out
-    assert "1.2" in eptr("ledger", "show")[1]
-    assert "4 x tight" in eptr("ledger", "history", "study")[1]
-    assert "accepts proven" in eptr("ledger", "history", "study")[1]
-    assert [e["kind"] for e in json.loads(eptr("ledger", "export", "study")[1])] == ["create", "reserve"]
-    assert eptr("ledger", "export", "study", "--to", "chain.json")[0] == 0
-    assert json.loads((tmp_path / "chain.json").read_text())[0]["what"] == "create"
-    head = eptr("ledger", "head", "study")[1].strip()
-    assert len(head) == 64
-    assert "all intact" in eptr("ledger", "verify", "study", "--head", head)[1]
-    assert "64 hexadecimal" in eptr("ledger", "verify", "study", "--head", "abc")[2]
-    code, _, error = eptr("ledger", "verify", "study", "--head", "0" * 64)
-    assert code == 2
-    assert "shortened" in error
-
-
-def test_a_ledger_shows_bases_and_failed_checks(eptr, tmp_path):
-    words = ("ledger", "create", "study", "--epsilon", "3", "--delta", "1e-5")
-    code, _, error = eptr(*words, "--accept", "believed")
-    assert code == 2
-    assert "accept" in error
-    assert eptr(*words, "--accept", "not verified", "--checks", "2")[0] == 0
-    ledger = Ledger(f"sqlite:///{tmp_path}/eptr-budget.db#study")
-    ledger.charge(Cost(0.5, 1e-7, "basic", 0.0, basis="cited", theorem="Theorem 1"), private=True)
-    for _ in range(2):
-        ledger.failed_check("LinearRegression domain")
-    lines = eptr("ledger", "history", "study")[1].splitlines()
-    assert sum("failed check" in line for line in lines) == 2
-    assert any("basic" in line and "cited" in line for line in lines)
-    assert any("accepts not verified" in line for line in lines)
-    row = next(line for line in eptr("ledger", "show")[1].splitlines() if "study" in line)
-    assert [cell.strip() for cell in row.strip("│ ").split("│")][3] == "1"
-    assert "3 others" in eptr("ledger", "verify", "study")[1]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("ledger", "show"), "does not exist"),
-        (("ledger", "create", "study", "--epsilon", "-1", "--delta", "1e-5"), "epsilon"),
-        (("ledger", "create", "study", "--epsilon", "1", "--delta", "1e-5", "-l", "postgresql://a:b@c/d"), "password"),
-        (("ledger", "create", "study", "--epsilon", "much", "--delta", "1e-5"), "--epsilon"),
-        (("audit", "--only", "nothing like it"), "nothing like it"),
-        (("ledgre",), "ledgre"),
-    ],
-)
-def test_user_errors_are_sentences(eptr, words, message):
-    code, _, error = eptr(*words)
-    assert code == 2
-    assert message in error
-
 
 PEOPLE = "age,income,score\n" + "\n".join(f"{20 + i % 60},{i % 200},{30 + i % 40}" for i in range(400)) + "\n"
 BOUNDS = "[columns.age]\nmin = 18\nmax = 90\n[columns.income]\nmin = 0\nmax = 200\n[target]\nmin = 0\nmax = 100\n"
@@ -236,65 +122,12 @@ def test_rows_with_gaps_can_be_dropped_and_models_are_not_overwritten(eptr, file
     assert "missing values" in error
 
 
-def test_version(eptr):
-    assert eptr("--version")[1].startswith("eptr ")
-
-
 def test_predict_without_a_model_is_a_sentence(eptr, files):
     assert eptr("predict", "none.json", "people.csv")[0] == 2
     (files / "other.json").write_text("{}")
     code, _, error = eptr("predict", "other.json", "people.csv")
     assert code == 2
     assert "not a model" in error
-
-
-def test_experiments_are_listed_and_unknown_ones_named(eptr):
-    assert "nw-function" in eptr("reproduce", "list")[1]
-    code, _, error = eptr("reproduce", "ols")
-    assert code == 2
-    assert "ols-eps" in error
-
-
-def test_the_audit_prints_a_table_and_succeeds(eptr):
-    code, out, _ = eptr("audit", "--fast", "--only", "half scale")
-    assert code == 0
-    assert "convicted" in out
-    assert "1 right, 0 not enough runs, 0 wrong" in out
-
-
-GOOD, BAD = {"guilty": False}, {"guilty": True}
-
-
-@pytest.mark.parametrize(
-    ("found", "code", "count"),
-    [
-        ([GOOD | {"convicted": False}, BAD | {"convicted": True}], 0, "2 right, 0 not enough runs, 0 wrong"),
-        (
-            [GOOD | {"convicted": False, "enough": False}, BAD | {"convicted": False, "enough": False}],
-            0,
-            "0 right, 2 not",
-        ),
-        ([GOOD | {"convicted": True}, BAD | {"convicted": True}], 1, "1 right, 0 not enough runs, 1 wrong"),
-        ([GOOD | {"convicted": True, "enough": False}], 1, "1 wrong"),  # a conviction needs no power
-        ([BAD | {"convicted": False}], 1, "1 wrong"),
-    ],
-)
-def test_the_audit_fails_for_wrong_verdicts_alone(monkeypatch, found, code, count):
-    from typer.testing import CliRunner
-
-    from eptr import cli, self_audit
-    from eptr.audit.finding import Check, Finding
-
-    def check(k, facts):
-        return Check(f"check {k}", lambda effort: Finding("claim [0, 1]", "attack", "epsilon", **facts))
-
-    monkeypatch.setattr(self_audit, "CHECKS", [check(k, facts) for k, facts in enumerate(found)])
-    done = CliRunner().invoke(cli.app, ["audit", "--fast", "--workers", "1"])
-    assert done.exit_code == code
-    said = " ".join(done.output.split())
-    assert count in said
-    assert "[0, 1]" in said
-    assert ("for more power: eptr audit." in said) == ("2 not" in count)
 
 
 def test_classes_are_told_apart_on_raw_columns_of_very_different_widths(eptr, tmp_path):

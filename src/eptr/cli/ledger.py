@@ -6,17 +6,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from .accounting.chain import accepted
-from .accounting.filter import MIXING
-from .accounting.ledger import Ledger
+from ..accounting.filter import MIXING
+from ..accounting.ledger import Ledger
+from .terminal import say
 
 __all__ = ["ledger_app"]
 
 ledger_app = typer.Typer(help="Budgets that are never forgotten.", no_args_is_help=True)
-out = Console()
 
 Place = Annotated[str, typer.Option("--ledger", "-l", envvar="EPTR_LEDGER", help="sqlite:///FILE or postgresql://...")]
 Dataset = Annotated[str, typer.Argument(help="Name of the dataset.")]
@@ -49,7 +47,7 @@ def create(
     terms = {"mixing": mixing, "accept": accept, "checks": checks, "neighbours": neighbours}
     terms |= {"simulation": simulation, "rows_per_person": rows_per_person}
     Ledger(place).create(dataset, epsilon, delta, **terms)  # type: ignore[arg-type]
-    out.print(
+    say(
         f"{dataset}: ({epsilon:g}, {delta:g}). Charge it with ledger={f'{place}#{dataset}'!r}.",
         markup=False,
         soft_wrap=True,
@@ -66,7 +64,7 @@ def show(dataset: Annotated[str, typer.Argument(help="Only this one.")] = "", pl
         left = str(ledger.remaining(name)).removeprefix("left: ")
         releases = sum(entry.kind in ("charge", "reserve") for entry in ledger.history(name))
         table.add_row(name, f"{total.epsilon:g}", f"{total.delta:g}", str(releases), left)
-    out.print(table)
+    say(table)
 
 
 @ledger_app.command()
@@ -81,9 +79,9 @@ def history(dataset: Dataset, place: Place = HERE) -> None:
             continue
         kind = entry.kind if entry.kind != "charge" else str(cost["kind"])
         numbers = (f"{cost['epsilon']:g}", f"{cost['delta']:g}", f"{cost.get('mu') or 0.0:.4g}")
-        basis = f"accepts {accepted(entry)[-1]}" if entry.kind == "create" else entry.basis or "unknown"
+        basis = f"accepts {entry.terms.accepted[-1]}" if entry.kind == "create" else entry.basis or "unknown"
         table.add_row(*first, kind, *numbers, basis)
-    out.print(table)
+    say(table)
 
 
 @ledger_app.command()
@@ -98,7 +96,7 @@ def export(
         print(text)
     else:
         to.write_text(text + "\n")
-        out.print(f"wrote {to}")
+        say(f"wrote {to}")
 
 
 @ledger_app.command()
@@ -113,7 +111,7 @@ def reserve(
 ) -> None:
     """Pay in advance for identical releases; together they cost much less than one by one."""
     found = Ledger(place).reserve(dataset, count, epsilon, delta, strategy=strategy, total_delta=total_delta)
-    out.print(
+    say(
         f"{count} releases cost ({found.epsilon:.4g}, {found.delta:g}) together. Use ledger={found.url!r}.",
         markup=False,
         soft_wrap=True,
@@ -135,4 +133,4 @@ def verify(
     """Recompute every hash and every total; names the first broken entry, or a truncation."""
     ledger = Ledger(place)
     ledger.verify(dataset, head)
-    out.print(f"{dataset}: the opening entry and {len(ledger.history(dataset)) - 1} others, all intact.")
+    say(f"{dataset}: the opening entry and {len(ledger.history(dataset)) - 1} others, all intact.")

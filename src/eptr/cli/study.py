@@ -10,18 +10,16 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from .accounting.ledger import Ledger
-from .codebook import Codebook
-from .errors import InputError, NotPrivateWarning
-from .rows.database import is_database
+from ..accounting.ledger import Ledger
+from ..codebook import Codebook
+from ..errors import InputError, NotPrivateWarning
+from ..rows.database import is_database
 
-__all__ = ["DEFAULTS", "codebook_app", "open_study", "print_table", "study_app"]
+__all__ = ["DEFAULTS", "codebook_app", "open_study", "study_app"]
 
 codebook_app = typer.Typer(help="Public facts about columns: draft a codebook, check it.", no_args_is_help=True)
 study_app = typer.Typer(help="What a study has spent, delivered and has left.", no_args_is_help=True)
-out = Console()
 # Settings of a new study; where they stay as they are, one that exists has its own.
 DEFAULTS: dict[str, Any] = {"delta": 1e-6, "neighbours": "replace-one", "person": None, "rows_each": 1}
 
@@ -64,7 +62,7 @@ def check(
 @study_app.command()
 def show(ledger: Annotated[str, typer.Argument(help="sqlite:///FILE#DATASET.")]) -> None:
     """Every analysis with its share of the budget, what was spent and not delivered, and what is left."""
-    from .study.journal import Journal
+    from ..study.journal import Journal
 
     journal = Journal(Ledger(ledger))
     print(f"{journal.ledger.dataset}: ({journal.total.epsilon:g}, {journal.total.delta:g}) in all")
@@ -80,8 +78,8 @@ def report(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing page.")] = False,
 ) -> None:
     """Everything that a study has delivered on one page, from its ledger alone."""
-    from .study.journal import Journal
-    from .study.publication import Publication
+    from ..study.journal import Journal
+    from ..study.publication import Publication
 
     if to.exists() and not force:
         raise InputError(f"{to} exists; choose another --out, or pass --force.")
@@ -105,9 +103,9 @@ def open_study(
 
     Of a study that exists, settings are those it was opened with, where the command line does not say otherwise.
     """
-    from .rows.sources import open_path
-    from .study import Study
-    from .study.journal import Journal
+    from ..rows.sources import open_path
+    from ..study import Study
+    from ..study.journal import Journal
 
     book, known = Codebook.from_toml(codebook), None if ledger is None else Journal.known(ledger)
     asked: dict[str, Any] = {"epsilon": total or epsilon, "analyses": 1} | DEFAULTS | settings
@@ -126,11 +124,3 @@ def open_study(
 def _said(message: Any, *_: Any) -> None:
     """Warnings are sentences, too."""
     Console(stderr=True).print(str(message), style="yellow", markup=False, soft_wrap=True)
-
-
-def print_table(lines: list[list[str]]) -> None:
-    """A header and its rows."""
-    table = Table(*lines[0])
-    for line in lines[1:]:
-        table.add_row(*line)
-    out.print(table)
