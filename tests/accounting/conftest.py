@@ -6,6 +6,8 @@ import uuid
 
 import pytest
 
+from eptr import Ledger
+
 from . import postgres
 
 
@@ -29,3 +31,18 @@ def place(request, tmp_path):
 def name():
     """A dataset nobody else uses: the PostgreSQL server is shared by all tests of a process."""
     return f"study-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def study(place, name):
+    ledger = Ledger(place)
+    ledger.create(name, epsilon=3.0, delta=1e-5)
+    return ledger.account(name)
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A ledger in a file, for what only files can suffer."""
+    path = tmp_path / "budget.db"
+    Ledger(f"sqlite:///{path}").create("study", epsilon=3.0, delta=1e-5)
+    return path

@@ -164,7 +164,7 @@ def test_dividing_the_budget_while_watching_would_break_the_guarantee():
     squares = mu**2 * np.arange(1, steps + 1) / steps
     # For each S the largest pure epsilon the naive rule would still admit.
     left = np.array([_largest_pure(total, level, math.sqrt(s)) for s in squares])
-    paths = np.cumsum(mu**2 / steps / 2 + mu / math.sqrt(steps) * rng.normal(size=(400_000, steps)), axis=1)
+    paths = np.cumsum(mu**2 / steps / 2 + mu / math.sqrt(steps) * rng.normal(size=(40_000, steps)), axis=1)
     gain = np.maximum(0.0, 1.0 - np.exp(total - paths - left))  # the value of stopping now
     later = gain[:, -1].copy()
     for t in range(steps - 2, -1, -1):  # stop where it beats a regression of what continuing brings

@@ -8,15 +8,16 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ..privacy.claim import BASES, Cost
-from .budget import Budget
+from ..privacy.claim import Cost
 from .compose import compose
 from .filter import Spent, check_cost
+from .terms import Terms
 
-__all__ = ["Entry", "accepted", "checks_of", "cost_in", "first_break", "relation_of", "rows_of"]
+__all__ = ["Entry", "content_of", "cost_in", "first_break"]
 
 # The content of a failed domain check: an answer that costs nothing and says nothing else.
 FAILED_CHECK = {"answer": "failed"}
+_WRONG_TOTALS = "carries totals that do not follow from the charges"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,11 @@ class Entry:
         """What the guarantee that was charged rests on; empty where it is not known, as in entries of version 0.1."""
         return str(self.content.get("basis", ""))
 
+    @property
+    def terms(self) -> Terms:
+        """Of an opening entry: what the dataset was opened for."""
+        return Terms.of(self.dataset, self.content)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values; times in ISO 8601, UTC."""
         return asdict(self) | {"time": self.time.isoformat()}
@@ -92,28 +98,21 @@ def _fault(before: list[Entry], entry: Entry) -> str | None:
     """Whether the totals follow from the charges, and draws and prices from the reservations."""
     if not before:
         fine = entry.kind == "create" and entry.totals == Spent().to_dict()
-        return None if fine and accepted(entry) and checks_of(entry) >= 0 else "does not open the chain"
-    opening, previous, content = before[0].content, before[-1], entry.content
-    if entry.kind == "check":
-        if content != FAILED_CHECK:
+        return None if fine and entry.terms.checks >= 0 else "does not open the chain"
+    terms, previous, content = before[0].terms, before[-1], entry.content
+    if entry.kind in ("check", "result"):
+        if entry.kind == "check" and content != FAILED_CHECK:
             return "has a content that makes no sense"
-        return None if entry.totals == previous.totals else "carries totals that do not follow from the charges"
-    if entry.kind == "result":
-        if set(content) != {"call", "result"} or not any(e.content.get("call") == content["call"] for e in before):
+        if entry.kind == "result" and not _paid(before, content):
             return "delivers what nobody has paid for"
-        return None if entry.totals == previous.totals else "carries totals that do not follow from the charges"
+        return None if entry.totals == previous.totals else _WRONG_TOTALS
     if entry.kind not in ("charge", "reserve"):
         return "is neither a charge nor a reservation nor a check nor a result"
-    if entry.kind == "charge" and not content["private"] and not opening["simulation"]:
-        return "is not private, in a dataset that is no simulation"
     cost = cost_in(content)
     check_cost(cost)
-    if cost.relation != relation_of(before[0]):
-        return f"protects {cost.relation} neighbours, in a dataset that counts others"
-    if cost.rows != rows_of(before[0]):
-        return f"protects {cost.rows} rows of a person, in a dataset that counts others"
-    if cost.basis not in accepted(before[0]):
-        return f"is {cost.basis}, in a dataset that does not accept this"
+    refusal = terms.refusal(cost, private=entry.kind == "reserve" or content["private"], by_study=True)
+    if refusal is not None:
+        return f"is no release that counts here: {refusal.rstrip('.')}"
     if "reservation" in content:
         return _draw_fault(before, entry)
     if entry.kind == "reserve":
@@ -121,11 +120,13 @@ def _fault(before: list[Entry], entry: Entry) -> str | None:
         check_cost(each)
         if compose([each] * content["count"]).epsilon(cost.delta) > cost.epsilon * (1.0 + 1e-9):
             return "reserves releases below their price"
-    after = Spent.from_dict(previous.totals).charged(
-        cost, Budget(opening["epsilon"], opening["delta"]), opening["mixing"]
-    )
-    fits = after is not None and after.to_dict() == entry.totals
-    return None if fits else "carries totals that do not follow from the charges"
+    after = terms.after(previous.totals, cost)
+    return None if after is not None and after.to_dict() == entry.totals else _WRONG_TOTALS
+
+
+def _paid(before: list[Entry], content: dict[str, Any]) -> bool:
+    """Whether a result names a call that was charged."""
+    return set(content) == {"call", "result"} and any(e.content.get("call") == content["call"] for e in before)
 
 
 def _draw_fault(before: list[Entry], entry: Entry) -> str | None:
@@ -138,7 +139,7 @@ def _draw_fault(before: list[Entry], entry: Entry) -> str | None:
     used = sum(e.content.get("reservation") == number for e in before)
     if used >= terms.content["count"]:
         return "draws more than was reserved"
-    return None if entry.totals == before[-1].totals else "carries totals that do not follow from the charges"
+    return None if entry.totals == before[-1].totals else _WRONG_TOTALS
 
 
 # Version 0.1 wrote neither of these fields; its entries are read as below and never rewritten, so their hashes stay.
@@ -150,21 +151,6 @@ def cost_in(content: dict[str, Any]) -> Cost:
     return Cost(**{k: content[k] for k in Cost.__slots__ if k in content or k not in _SINCE_0_2})
 
 
-def accepted(opening: Entry) -> tuple[str, ...]:
-    """The bases a dataset admits, by its opening entry: the one it was created with and those before it."""
-    return BASES[: BASES.index(opening.content.get("accept", BASES[0])) + 1]
-
-
-def relation_of(opening: Entry) -> str:
-    """The neighbour relation of a dataset; version 0.1 knew one alone."""
-    return str(opening.content.get("neighbours", "replace-one"))
-
-
-def rows_of(opening: Entry) -> int:
-    """How many rows of one person a dataset protects together; version 0.1 knew one alone."""
-    return int(opening.content.get("rows", 1))
-
-
-def checks_of(opening: Entry) -> int:
-    """How many failed domain checks a dataset admits, by its opening entry."""
-    return int(opening.content.get("checks", 1))
+def content_of(cost: Cost) -> dict[str, Any]:
+    """The inverse of :func:`cost_in`."""
+    return {name: getattr(cost, name) for name in cost.__slots__}

@@ -8,39 +8,27 @@ from __future__ import annotations
 
 import getpass
 import json
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ..errors import BudgetError, InputError, LedgerError, PrivacyError, at_least
 from ..privacy.claim import BASES, Cost, Receipt
-from ..privacy.mechanism import forecast_test
 from ..privacy.unit import Unit
 from .budget import Budget
-from .chain import FAILED_CHECK, Entry, accepted, checks_of, cost_in, first_break, relation_of, rows_of
-from .compose import compose
+from .chain import FAILED_CHECK, Entry, content_of, first_break
 from .filter import MIXING, Remaining, Spent, check_cost
-from .store import Store, open_store
+from .reservation import Reservation, drawn_on, price
+from .store import Session, Store, open_store
+from .terms import Terms
 
 __all__ = ["Ledger", "Reservation"]
 
+Totals = dict[str, str | bool]
+
 # Clocks of one team differ by a little; beyond this an entry would come before its predecessor.
 _CLOCK_TOLERANCE = timedelta(seconds=60)
-
-
-@dataclass(frozen=True, slots=True)
-class Reservation:
-    """So many identical releases, paid in advance; ``url`` is what to pass as ``ledger=``."""
-
-    url: str
-    dataset: str
-    number: int
-    count: int
-    epsilon: float
-    delta: float
 
 
 class Ledger:
@@ -167,19 +155,16 @@ class Ledger:
         """
         check_cost(cost)
         dataset = self._named(None)
-        with self._locked(dataset) as (session, opening, last):
-            after, content = self._decide(session, opening, last, cost, private, call)
+        with self._locked(dataset) as (session, terms, last):
+            totals, content = self._decide(session, terms, last, cost, private, call)
             call += str(last.number + 1) if call.endswith(":") else ""
             content |= {"private": private} | ({"call": call} if call else {})
-            entry = last.next(_after(last.time), _user(), what, "charge", content, after.to_dict())
-            session.append(entry)
-        return entry
+            return _appended(session, last, what, "charge", content, totals)
 
     def receipt(self, entry: Entry) -> Receipt:
         """What a release carries of its charge: the entry's hash, the total, and what was left after it."""
-        opening, _ = self._ends(entry.dataset)
-        total = _budget(opening)
-        left = Spent.from_dict(entry.totals).remaining(total, opening.content["mixing"])
+        terms = self._ends(entry.dataset)[0].terms
+        total, left = terms.total, terms.left(entry.totals)
         return Receipt(entry.dataset, entry.hash, total.epsilon, total.delta, left.epsilon, left.delta, left.mu)
 
     def check(self, cost: Cost, *, private: bool, call: str = "") -> None:
@@ -188,7 +173,7 @@ class Ledger:
         dataset = self._named(None)
         with self._store.transaction(write=False) as session:
             found = self._known(session.ends(dataset), dataset)
-            self._decide(session, found[0], found[-1], cost, private, call)
+            self._decide(session, found[0].terms, found[-1], cost, private, call)
 
     def admit_check(self) -> None:
         """Raise if the failed domain checks of the dataset are used, before another one looks at any row.
@@ -201,7 +186,7 @@ class Ledger:
             used = session.count(dataset, "check")
         if not opening.intact:
             raise LedgerError(f"entry 0 of {dataset!r} was changed after it was written.")
-        admitted = checks_of(opening)
+        admitted = opening.terms.checks
         if used >= admitted:
             raise BudgetError(
                 f"{dataset!r} admits no other failed domain check: its failed domain check(s) are used ({used} of {admitted}); "
@@ -211,39 +196,27 @@ class Ledger:
     def failed_check(self, what: str = "") -> Entry:
         """Record that a domain check failed: an answer about single rows, which costs no epsilon and is counted instead."""
         with self._locked(self._named(None)) as (session, _, last):
-            entry = last.next(_after(last.time), _user(), what, "check", dict(FAILED_CHECK), last.totals)
-            session.append(entry)
-        return entry
+            return _appended(session, last, what, "check", dict(FAILED_CHECK), last.totals)
 
     def deliver(self, call: str, result: Any, what: str = "") -> Entry:
         """Record the finished result of an analysis, which is public, beside what was charged for it."""
         with self._locked(self._named(None)) as (session, _, last):
-            content = {"call": call, "result": result}
-            entry = last.next(_after(last.time), _user(), what, "result", content, last.totals)
-            session.append(entry)
-        return entry
+            return _appended(session, last, what, "result", {"call": call, "result": result}, last.totals)
 
     def _decide(
-        self, session: Any, opening: Entry, last: Entry, cost: Cost, private: bool, call: str
-    ) -> tuple[Spent, dict[str, Any]]:
+        self, session: Session, terms: Terms, last: Entry, cost: Cost, private: bool, call: str
+    ) -> tuple[Totals, dict[str, Any]]:
         """The totals and the content of the entry a charge would write, or the reason why there is none."""
-        budget, dataset, spent = _budget(opening), opening.dataset, Spent.from_dict(last.totals)
-        if not private and not opening.content["simulation"]:
-            raise PrivacyError(
-                f"the ledger refuses a release that is not private (a seed was given, or the method is not "
-                f"private). Use random_state=None, or a dataset created with simulation=True; {dataset!r} was not."
-            )
-        _check_terms(opening, cost, call)
+        _check_terms(terms, cost, private, call)
         if self.reservation is not None:
-            return spent, self._draw_on_reservation(session, dataset, cost)
-        mixing = opening.content["mixing"]
-        after = spent.charged(cost, budget, mixing)
+            return last.totals, drawn_on(session.entries(terms.dataset), self.reservation, cost)
+        after = terms.after(last.totals, cost)
         if after is None:
             raise BudgetError(
-                f"the release costs ({cost.epsilon:g}, {cost.delta:g}) and does not fit in what {dataset!r} has left of "
-                f"({budget.epsilon:g}, {budget.delta:g}); {spent.remaining(budget, mixing)}. Nothing was drawn."
+                f"the release costs ({cost.epsilon:g}, {cost.delta:g}) and does not fit in what {terms.dataset!r} has left of "
+                f"({terms.total.epsilon:g}, {terms.total.delta:g}); {terms.left(last.totals)}. Nothing was drawn."
             )
-        return after, _content(cost)
+        return after.to_dict(), content_of(cost)
 
     def reserve(
         self,
@@ -260,38 +233,27 @@ class Ledger:
         Cheaper than one by one because their parameters are fixed now: the privacy-loss distribution may be used.
         ``total_delta`` (default ``count * delta``) is the delta at which the total epsilon is found.
         """
-        at_least(1, "count", count)
-        one = forecast_test(strategy, epsilon, delta).cost
-        level = count * one.delta if total_delta is None else total_delta
-        total = compose([one] * count).epsilon(level)
-        if not math.isfinite(total):
-            raise InputError(
-                f"total_delta={level:g} is too small for {count} releases; allow at least {count * one.delta:g}."
-            )
-        cost = Cost(total, level, "basic", 0.0, basis=one.basis, theorem=one.theorem)
-        with self._locked(dataset) as (session, opening, last):
-            _check_terms(opening, one)
-            budget, spent = _budget(opening), Spent.from_dict(last.totals)
-            after = spent.charged(cost, budget, opening.content["mixing"])
+        one, cost = price(count, epsilon, delta, strategy, total_delta)
+        with self._locked(dataset) as (session, terms, last):
+            _check_terms(terms, one, True, "")
+            after = terms.after(last.totals, cost)
             if after is None:
                 raise BudgetError(
-                    f"reserving costs ({cost.epsilon:.6g}, {cost.delta:g}) together and does not fit; "
-                    f"{spent.remaining(budget, opening.content['mixing'])}."
+                    f"reserving costs ({cost.epsilon:.6g}, {cost.delta:g}) together and does not fit; {terms.left(last.totals)}."
                 )
-            content = _content(cost) | {"count": count, "each": _content(one)}
-            entry = last.next(_after(last.time), _user(), f"{count} x {strategy}", "reserve", content, after.to_dict())
-            session.append(entry)
+            content = content_of(cost) | {"count": count, "each": content_of(one)}
+            entry = _appended(session, last, f"{count} x {strategy}", "reserve", content, after.to_dict())
         url = f"{self.url.partition('#')[0]}#{dataset}@{entry.number}"
         return Reservation(url, dataset, entry.number, count, cost.epsilon, cost.delta)
 
     def remaining(self, dataset: str | None = None) -> Remaining:
         """What is left of a dataset's budget."""
         opening, last = self._ends(dataset)
-        return Spent.from_dict(last.totals).remaining(_budget(opening), opening.content["mixing"])
+        return opening.terms.left(last.totals)
 
     def total(self, dataset: str | None = None) -> Budget:
         """The total budget of a dataset."""
-        return _budget(self._ends(dataset)[0])
+        return self._ends(dataset)[0].terms.total
 
     def history(self, dataset: str | None = None) -> list[Entry]:
         """All entries of a dataset, oldest first."""
@@ -339,70 +301,27 @@ class Ledger:
         return entries
 
     @contextmanager
-    def _locked(self, dataset: str) -> Iterator[tuple[Any, Entry, Entry]]:
-        """One writer at a time: the first and the last entry, both intact, inside a transaction."""
+    def _locked(self, dataset: str) -> Iterator[tuple[Session, Terms, Entry]]:
+        """One writer at a time: what the first entry says, and the last, both intact, inside a transaction."""
         with self._store.transaction() as session:
             session.lock(dataset)
             found = self._known(session.ends(dataset), dataset)
             for entry in found:
                 if not entry.intact:
                     raise LedgerError(f"entry {entry.number} of {dataset!r} was changed after it was written.")
-            yield session, found[0], found[-1]
-
-    def _draw_on_reservation(self, session: Any, dataset: str, cost: Cost) -> dict[str, Any]:
-        chain = session.entries(dataset)
-        broken = first_break(chain)
-        if broken is not None:
-            raise LedgerError(f"the ledger of {dataset!r} was changed: {broken}.")
-        drawn = [e for e in chain if e.kind == "charge" and e.content.get("reservation") == self.reservation]
-        entries = [*(e for e in chain if e.number == self.reservation), *drawn]
-        if not entries or entries[0].kind != "reserve":
-            raise LedgerError(f"{dataset!r} has no reservation number {self.reservation}.")
-        terms = entries[0].content
-        if cost != cost_in(terms["each"]):
-            raise BudgetError(
-                f"the reservation is for {entries[0].what!r} at ({terms['each']['epsilon']:g}, {terms['each']['delta']:g}) each; "
-                "this release has another strategy or budget and differs. Nothing was drawn."
-            )
-        used = len(entries) - 1
-        if used >= terms["count"]:
-            raise BudgetError(f"all {terms['count']} releases of the reservation are used. Nothing was drawn.")
-        return _content(cost) | {"reservation": self.reservation}
+            yield session, found[0].terms, found[-1]
 
 
-def _check_terms(opening: Entry, cost: Cost, call: str = "") -> None:
-    """What the dataset was opened for: one relation, all rows of a person, and claims that rest on enough."""
-    study, rows = opening.content.get("study", {}), rows_of(opening)
-    if not call and study.get("person") is not None:
-        raise PrivacyError(
-            f"{opening.dataset!r} counts releases that protect all rows of one {study['protects']}, which only its study makes; "
-            "ask eptr.Study.open(ledger, data). Nothing was drawn."
-        )
-    most, relation = accepted(opening)[-1], relation_of(opening)
-    if cost.relation != relation:
-        raise PrivacyError(
-            f"this release protects {cost.relation!r} neighbours and {opening.dataset!r} counts {relation!r} ones; fit with "
-            f"neighbours={relation!r}, or charge a dataset that was created for {cost.relation!r}. Nothing was drawn."
-        )
-    if cost.rows != rows:
-        raise PrivacyError(
-            f"this release protects {cost.rows} of a person's rows together and {opening.dataset!r} counts {rows}; fit with "
-            f"rows_per_person={rows}, or charge a dataset that was created for {cost.rows}. Nothing was drawn."
-        )
-    if cost.basis not in accepted(opening):
-        raise PrivacyError(
-            f"the guarantee of this release is {cost.basis!r} and {opening.dataset!r} accepts only what is {most!r}; charge a "
-            f"dataset that was created with accept={cost.basis!r} (eptr ledger create --accept {cost.basis!r}). Nothing was "
-            "drawn."
-        )
+def _check_terms(terms: Terms, cost: Cost, private: bool, call: str) -> None:
+    refusal = terms.refusal(cost, private=private, by_study=bool(call))
+    if refusal is not None:
+        raise PrivacyError(f"{refusal} Nothing was drawn.")
 
 
-def _content(cost: Cost) -> dict[str, Any]:
-    return {name: getattr(cost, name) for name in cost.__slots__}
-
-
-def _budget(opening: Entry) -> Budget:
-    return Budget(opening.content["epsilon"], opening.content["delta"])
+def _appended(session: Session, last: Entry, what: str, kind: str, content: dict[str, Any], totals: Totals) -> Entry:
+    entry = last.next(_after(last.time), _user(), what, kind, content, totals)
+    session.append(entry)
+    return entry
 
 
 def _now() -> datetime:
