@@ -26,8 +26,6 @@ from .rows.task import target_kind
 from .rows.text_file import read_csv
 
 __all__ = ["FileModel", "open_data", "read_csv"]
-
-Array = NDArray[np.float64]
 Data = dict[str, NDArray[Any]] | Table
 SCHEMA = "eptr-file/1"
 MANY_OUTSIDE = 0.05  # rows beyond the ranges that a reader should hear of

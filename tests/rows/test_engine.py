@@ -58,12 +58,8 @@ def test_only_what_a_value_was_wrong_with_counts_as_an_answer_about_rows(fault, 
     """A column's declared type is public: whoever counts failed checks does not hear of it."""
 
     class Unreadable(MemoryRows):
-        def _blocks(self):
-            def blocks():
-                raise fault
-                yield
-
-            yield blocks()
+        def _read(self, part):
+            raise fault
 
     rows, heard = Unreadable(X, T), []
     rows.on_fault = lambda: heard.append(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array_api_strict as xp
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import eptr
 from eptr.rivals.catalogue import RIVALS
@@ -26,7 +27,7 @@ def strict(name):
 
 
 def case(name):
-    model = CASES[name]
+    model = clone(CASES[name])  # others use it as it is
     listed = isinstance(getattr(model, "classes", None), list)
     return model.set_params(classes=list(range(len(model.classes)))) if listed else model
 

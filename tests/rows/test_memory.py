@@ -74,3 +74,37 @@ def test_huge_values_stay_finite_and_silent():
     rows = MemoryRows(x, np.zeros(3))
     rows.check()
     assert np.all(np.isfinite(moments(rows, 2.0, 1.0, 1.0).gram))
+
+
+def test_workers_share_the_blocks_and_hand_over_one_sum_each(monkeypatch):
+    from eptr.rows import memory
+
+    handed = []
+
+    def each(task, pieces):
+        handed.extend(pieces)
+        return map(task, handed)
+
+    monkeypatch.setattr(memory, "each", each)
+    monkeypatch.setattr(memory, "THREADS", 3)
+    x, starts = np.arange(1000.0).reshape(500, 2), []
+    total, count = MemoryRows(x, block=64).sum(lambda x, y, keep: (starts.append(x[0, 0]) or x.sum(axis=0), len(x)))
+    assert len(handed) == 3  # not one a block
+    assert sorted(starts) == [128.0 * k for k in range(8)]
+    assert (total.tolist(), int(count)) == (x.sum(axis=0).tolist(), 500)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 21, 60, 120])
+@pytest.mark.parametrize("columns", [1, 64, 2500, 2561])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_products_piece_by_piece_have_the_same_bits(rows, columns, order):
+    from eptr.rows.namespace import inner, product, times
+
+    rng = np.random.default_rng(rows + columns)
+    a = np.array(rng.integers(-(2**15), 2**15, size=(rows, columns)), dtype=float, order=order)
+    b = rng.integers(-(2**15), 2**15, size=(3, columns)).astype(float)
+    np.testing.assert_array_equal(inner(a), a @ a.T)
+    np.testing.assert_array_equal(inner(b, a), b @ a.T)
+    np.testing.assert_array_equal(product(b, a.T), b @ a.T)
+    np.testing.assert_array_equal(times(a, b[0]), a * b[0])
+    assert times(a, 2.0).ctypes.data % 64 == 0

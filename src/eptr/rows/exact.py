@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, positive
-from .namespace import at_most, is_foreign, namespace, squares, whole
+from .namespace import at_most, is_foreign, namespace, squares, times, whole
 
 __all__ = ["product_grid", "project", "shrink_factors", "sum_grid", "toward_zero"]
 
@@ -54,12 +54,12 @@ def project(rows: Any, factors: Any | None, grid: float, *, nearest: bool = Fals
     knew the grid). A new array.
     """
     if factors is None:
-        return whole(rows * (1.0 / grid), nearest=nearest)
+        return whole(times(rows, 1.0 / grid), nearest=nearest)
     short = None if is_foreign(rows) else np.flatnonzero(factors < 1.0)
     if short is None or 8 * short.size >= len(rows):
         return whole(rows * (factors / grid)[:, None], nearest=nearest)
     # Usually few rows are too long; 1/grid is a power of two, so the bits are the same either way.
     with np.errstate(over="ignore"):
-        units = rows * (1.0 / grid)
+        units = times(rows, 1.0 / grid)
     units[short] = rows[short] * (factors[short] / grid)[:, None]
     return whole(units, nearest=nearest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -17,15 +17,15 @@ from .engine import Engine, Partial, Pass
 from .ingest import frame_columns, matrix, numbers
 from .labels import Labels, cell_codes, distinct, sorted_labels
 from .namespace import like, namespace
-from .pool import WORKERS, each
+from .pool import THREADS, each
 from .task import Model, Task
 
 __all__ = ["CACHE_NUMBERS", "MemoryRows", "block_rows", "claims", "column", "open", "predict", "unquoted"]
 
-# Numbers per block: a few such arrays fit into the cache that cores share, and rows are so many that neither loops of numpy nor
-# handing over the interpreter lock take long; smaller ones where tables are read; a device runs its own threads.
+# Numbers per block: rows are so many that waiting for the interpreter lock, after every short loop over one number a row, takes
+# little of the time, and few arrays are alive at once; smaller ones where tables are read; a device runs its own threads.
 CACHE_NUMBERS = 40_000
-_BLOCK_NUMBERS = 250_000
+_BLOCK_NUMBERS = 640_000
 _DEVICE_NUMBERS = 20_000_000
 # What scikit-learn's messages start with when they go on to print data, and what to say instead.
 _FIXES = {
@@ -176,9 +176,11 @@ class MemoryRows(Engine):
         self._block = block or _even_block(self.n, block_rows(self.n_features, numbers))
 
     def _partials(self, task: Pass) -> Iterable[Partial]:
-        if self.n <= self._block or WORKERS == 1 or not self._local:
-            return map(task, self._blocks())
-        return each(task, self._blocks())
+        parts = iter(self._parts())
+        if self.n <= self._block or THREADS == 1 or not self._local:
+            return [task(map(self._read, parts))]
+        # Each worker takes the next part as soon as it can, and adds up its own: nobody waits for another.
+        return each(task, [map(self._read, parts) for _ in range(THREADS)])
 
     def part(self, index: Any) -> tuple[Any, Any, Any]:
         """Some rows, as a row function would see them: for the few statistics that are not sums."""
@@ -193,10 +195,12 @@ class MemoryRows(Engine):
         task([(self.x[index], self.y[index])])
         return found[0]
 
-    def _blocks(self) -> Iterator[list[tuple[Any, Any]]]:
-        for start in range(0, self.n, self._block):
-            part = slice(start, start + self._block)
-            yield [(self.x[part, ...], self.y[part])]
+    def _parts(self) -> list[Any]:
+        """Which rows a block holds, block by block."""
+        return [slice(start, start + self._block) for start in range(0, self.n, self._block)]
+
+    def _read(self, part: Any) -> tuple[Any, Any]:
+        return self.x[part, ...], self.y[part]
 
 
 def block_rows(features: int, numbers: int = _BLOCK_NUMBERS) -> int:
@@ -205,6 +209,6 @@ def block_rows(features: int, numbers: int = _BLOCK_NUMBERS) -> int:
 
 
 def _even_block(n: int, most: int) -> int:
-    """Blocks of nearly equal size, as many as there are workers or a multiple of it, of 64 rows or a multiple of it."""
-    rounds = -(-n // (most * WORKERS))
-    return n if n <= most else -(-n // (rounds * WORKERS * 64)) * 64
+    """Blocks of nearly equal size, as many as there are threads or a multiple of it, of 64 rows or a multiple of it."""
+    rounds = -(-n // (most * THREADS))
+    return n if n <= most else -(-n // (rounds * THREADS * 64)) * 64

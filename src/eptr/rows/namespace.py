@@ -13,17 +13,21 @@ from ..errors import InputError
 
 __all__ = [
     "TILE",
+    "at_least",
     "at_most",
     "clipped",
     "dots",
     "doubles",
     "holds_doubles",
+    "inner",
     "is_foreign",
     "like",
     "namespace",
     "on_host",
+    "product",
     "squares",
     "tiled",
+    "times",
     "to_numpy",
     "whole",
     "widened",
@@ -32,6 +36,7 @@ __all__ = [
 
 
 TILE = 192  # rows: a multiple of what linear algebra computes at once; what is left over at the end goes another way
+_PIECE = 2**19  # multiplications that linear algebra does where the numbers are
 
 
 def is_foreign(x: Any) -> bool:
@@ -94,6 +99,42 @@ def doubles(x: Any) -> Any:
     return namespace(x).astype(x, namespace(x).float64) if is_foreign(x) else x.astype(np.float64)
 
 
+def times(x: Any, factor: Any) -> Any:
+    """``x`` times a number, or numbers that go along with its last axis."""
+    return x * factor if is_foreign(x) else np.multiply(x, factor, out=_room(x.shape))
+
+
+def product(a: Any, b: Any) -> Any:
+    """Of two matrices."""
+    return a @ b if is_foreign(b) else np.matmul(a, b, out=_room((a.shape[0], b.shape[1])))
+
+
+def _room(shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Yet to be written, from the start of a cache line on: vector instructions that reach into the next take twice as long."""
+    size = math.prod(shape)
+    raw = np.empty(size + 7)
+    skip = -raw.ctypes.data % 64 // 8
+    return raw[skip : skip + size].reshape(shape)
+
+
+def inner(a: Any, b: Any = None) -> Any:
+    """a b', or a a', for exact sums over rows that are few and long, piece by piece.
+
+    Linear algebra first copies long rows into an order of its own, which takes longer than the product; short ones it leaves.
+    """
+    if is_foreign(a):
+        return a @ (a if b is None else b).T
+    if b is None:  # without the last row: numpy knows a matrix times itself, and makes something slower of it
+        upper = inner(a[:-1], a)
+        return np.vstack([upper, np.append(upper[:, -1:], a[-1:] @ a[-1])])
+    columns, piece = a.shape[1], _PIECE // (len(a) * len(b) or 1)
+    if not 64 <= piece < columns:
+        return a @ b.T
+    even = columns - columns % piece
+    left, right = (m[:, :even].reshape(len(m), -1, piece) for m in (a, b))
+    return np.sum(left.transpose(1, 0, 2) @ right.transpose(1, 2, 0), axis=0) + a[:, even:] @ b[:, even:].T
+
+
 def squares(x: Any, axis: int) -> Any:
     """Sums of squares along an axis of a matrix; in an order that depends on nothing but the row itself."""
     if is_foreign(x):
@@ -134,6 +175,11 @@ def clipped(x: Any, most: float) -> Any:
 def at_most(x: Any, most: float) -> Any:
     """The smaller of every number and ``most``."""
     return namespace(x).clip(x, None, most) if is_foreign(x) else np.minimum(x, most)
+
+
+def at_least(x: Any, least: float) -> Any:
+    """The larger of every number and ``least``."""
+    return namespace(x).clip(x, least, None) if is_foreign(x) else np.maximum(x, least)
 
 
 def zero_unless(condition: Any, x: Any) -> Any:

@@ -55,7 +55,9 @@ def dataset_at(path: Any) -> Any:
         return datasets.dataset(where, format=kind, partitioning=text)
     except (OSError, pa.ArrowException, ValueError):
         pass
-    raise InputError(f"{where} is not a Parquet file, or a folder of them.")
+    raise InputError(
+        f"{where} is not a Parquet file, or a folder of them; read others first, say with pandas.read_csv."
+    )
 
 
 class FileTable:

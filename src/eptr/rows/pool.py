@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["WORKERS", "each"]
+__all__ = ["THREADS", "WORKERS", "each"]
 
 
 def _workers() -> int:
@@ -19,6 +19,8 @@ def _workers() -> int:
 
 
 WORKERS = _workers()
+# Threads wait for each other's turns at the interpreter; one more than cores keeps all cores busy meanwhile.
+THREADS = WORKERS + 1 if WORKERS > 1 else 1
 
 
 def each(one: Callable[[Any], Any], pieces: Iterable[Any]) -> Iterator[Any]:
@@ -40,7 +42,7 @@ def each(one: Callable[[Any], Any], pieces: Iterable[Any]) -> Iterator[Any]:
 @lru_cache(maxsize=1)
 def _pool(process: int) -> ThreadPoolExecutor:
     """One pool a process (a forked child must not use its parent's threads)."""
-    return ThreadPoolExecutor(WORKERS, thread_name_prefix=f"eptr-{process}")
+    return ThreadPoolExecutor(THREADS, thread_name_prefix=f"eptr-{process}")
 
 
 @lru_cache(maxsize=1)
