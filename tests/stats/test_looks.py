@@ -9,7 +9,7 @@ import pytest
 
 from eptr import stats
 from eptr.rows.memory import MemoryRows
-from eptr.stats.looks import ALONE, FADE, FASTEST, NEXT, Look, fading, look_at_columns
+from eptr.stats.looks import ALONE, FADE, FASTEST, NEXT, Look, fading, lasting, look_at_columns
 
 pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
 
@@ -131,3 +131,28 @@ def test_covariances_move_values_into_the_bounds():
     found = stats.covariance(X, (-0.5, 0.5), epsilon=8.0, random_state=0)
     assert np.diag(found.value) == pytest.approx(np.var(np.clip(X, -0.5, 0.5), axis=0), rel=0.1)
     assert math.isfinite(found.high[0, 1])
+
+
+def test_so_many_rows_lie_no_farther_out_than_cells_and_noise_allow():
+    """Two standard deviations of k cells are 28 sqrt(k) rows: 40 of the last cell and five cells of noise may be 100 rows."""
+    seen = look([0.0] * 10 + [500] + [0.0] * 8 + [40], 1000)
+    edges = seen.edges()
+    assert seen.farthest(60.0) == (edges[4], 1000.0)
+    assert seen.farthest(100.0)[1] == edges[-5]
+    assert seen.farthest(1e6) == (1000.0, -1000.0)
+
+
+def test_a_clump_too_faint_to_clip_for_is_feared():
+    """Four standard deviations of noise: seldom noise, and not enough for a clip. Three are noise, if no tail leads there."""
+    counts = np.array([500.0, 100, 10, 0, 56, 42, 0])
+    feared = lasting(counts, edges(7), 14.0, 1.0, NEXT)
+    assert feared.seen == 2
+    assert feared.counts[4] == 56 + 14
+    assert feared.counts[5] < 14.0
+
+
+def test_rows_may_lie_at_the_outer_ends_of_their_cells():
+    """Cells end at 1, 3 and 7: from 2 on, 10 rows at 3 and 5 at 7 lose 1 and 5 each, of squares 5 and 45."""
+    tail = fading(np.array([100.0, 10, 5]), edges(3), 0.1, FADE, FASTEST, NEXT)
+    np.testing.assert_allclose(tail.outermost(np.array([2.0, 7.0])), [35.0, 0.0])
+    np.testing.assert_allclose(tail.outermost(np.array([2.0]), 2), [275.0])

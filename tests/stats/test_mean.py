@@ -134,6 +134,19 @@ def test_many_means_and_covariances_beat_coinpress_without_knowing_the_scale():
     assert paired(stats.covariance, lambda X: np.cov(X.T), np.eye(10), (3000, 10), 10) < 1.2
 
 
+def test_a_code_for_missing_values_at_the_outer_end_of_a_cell_is_not_clipped():
+    """One row in twenty is -9, six standard deviations below the others, where a fading tail has next to none."""
+    errors, held = [], []
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        x = np.where(rng.random(20_000) < 0.05, -9.0, rng.normal(50, 10, size=20_000))
+        found = stats.mean(x, (-10, 1000), epsilon=0.3, random_state=seed)
+        errors.append(found.value - x.mean())
+        held.append(found.low <= 47.05 <= found.high)
+    assert np.sqrt(np.mean(np.square(errors))) < 0.17  # the error of sampling is .11
+    assert np.mean(held) >= 0.88
+
+
 def test_groups_have_their_own_means_and_unequal_sizes_show():
     rng = np.random.default_rng(0)
     t = rng.choice(["a", "b", "c"], size=20_000, p=[0.7, 0.29, 0.01])
@@ -142,21 +155,6 @@ def test_groups_have_their_own_means_and_unequal_sizes_show():
     truth = np.array([0.0, 10.0, 0.0])
     assert np.all((answer.low <= truth) & (truth <= answer.high))
     assert answer.se_privacy[2] > 10 * answer.se_privacy[0]
-
-
-@pytest.mark.parametrize(("share", "times"), [(0.01, 20.0), (0.5, 1.0)])
-def test_a_small_group_beyond_the_clip_of_all_has_an_interval_that_says_so(share, times):
-    """Groups that are alike, beside it, have intervals as short as ever."""
-    held, width, truth = [], [], np.exp(0.045) * np.array([1.0, times])
-    for seed in range(15):
-        rng = np.random.default_rng(seed)
-        t = (rng.random(20_000) < share).astype(int)
-        x = np.array([1.0, times])[t] * rng.lognormal(0.0, 0.3, size=20_000)
-        found = stats.mean(x, (0, 5000), by=t, levels=[0, 1], epsilon=0.25, random_state=seed)
-        held.append((found.low <= truth) & (truth <= found.high))
-        width.append(found.high[0] - found.low[0])
-    assert np.all(np.mean(held, axis=0) >= 0.8)
-    assert np.median(width) < 0.04
 
 
 @pytest.mark.parametrize(("shares", "n", "epsilon"), [((0.3,), 2000, 0.3), ((0.5, 0.01), 10_000, 1.0)])

@@ -67,6 +67,30 @@ def test_many_rows_at_an_end_push_no_quantile_into_the_empty_range():
     assert np.median(value) < 30_000
 
 
+def test_zeros_inside_of_the_bounds_push_no_quantile_away():
+    """Three tenths are zero; the next quantiles went far above the rows they belong to."""
+    errors = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        x = np.where(rng.random(2000) < 0.3, 0.0, rng.lognormal(10, 1, 2000))
+        value = stats.quantiles(x, [0.25, 0.5, 0.75], (-1000, 1e6), epsilon=0.5, random_state=seed).value
+        errors.append(rank_errors(x, value, [0.25, 0.5, 0.75]))
+    assert np.max(np.mean(errors, axis=0)) < 55
+
+
+def test_intervals_of_few_rows_in_wide_bounds_are_the_bounds_where_places_would_run_away():
+    """Fifteen levels ran off into the empty range, and intervals held half of the time; now the values stay, too."""
+    levels, held, values = [0.1, 0.25, 0.5, 0.75, 0.9], [], []
+    truth = 37.0 + np.array([-1.2816, -0.6745, 0.0, 0.6745, 1.2816])
+    for seed in range(8):
+        x = np.random.default_rng(seed).normal(37, 1, 500)
+        found = stats.quantiles(x, levels, (-100, 400), epsilon=1.0, random_state=seed)
+        held.append((found.low <= truth) & (truth <= found.high))
+        values.append(found.value)
+    assert np.mean(held) > 0.85
+    assert abs(np.median(values, axis=0) - truth).max() < 0.3
+
+
 def test_whole_numbers_are_answered_with_whole_numbers():
     rng = np.random.default_rng(0)
     ages = rng.integers(18, 90, 2000)

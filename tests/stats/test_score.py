@@ -98,6 +98,23 @@ def test_an_interval_that_knows_no_end_says_so_and_can_be_reported():
     assert "Explained" in page([panel(found, "Explained")], "A page")
 
 
+def test_a_range_of_outcomes_that_is_far_too_wide_leaves_r_squared_known():
+    """Squares have a range that is as much too wide again; their looks ended at a millionth of it."""
+    from sklearn.linear_model import LinearRegression
+
+    ends = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(5000, 2))
+        y = X[:, 0] + rng.normal(size=5000)
+        model = LinearRegression().fit([[0, 0], [1, 0], [0, 1]], [0, 1, 0])
+        found = stats.score(model, X, y, scoring="r2", y_range=(-1e5, 1e5), epsilon=1.0, random_state=seed)
+        ends.append((found.low, found.high))
+    low, high = np.array(ends).T
+    assert np.mean((low <= 0.5) & (high >= 0.5)) > 0.6
+    assert np.median(high - low) < 0.25
+
+
 def test_log_loss_counts_rare_rows_that_were_thought_unlikely():
     """Of 2000 rows about 60 are positive, and have most of the loss: too few to stand out, too many to miss."""
     from sklearn.linear_model import LogisticRegression

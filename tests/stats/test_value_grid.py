@@ -44,3 +44,12 @@ def test_decimals_are_points():
     points = set(ValueGrid(0.0, 120.0).points.tolist())
     assert {0.1, 0.3, 0.7, 37.5, 64.0, 99.99, 0.0123} <= points
     assert {30_000.0, 32_500.0, 1_250_000.0, 45.4} <= set(ValueGrid(0.0, 1e7).points.tolist())
+
+
+def test_a_point_has_the_halves_of_its_gaps_and_all_cells_make_one_line():
+    grid = ValueGrid(-3.0, 5.0)
+    assert abs(grid.lengths.sum() * 2.0**-40 - 1.0) < 1e-6
+    points, gaps = grid.lengths[::2], grid.lengths[1::2]
+    halves = (gaps[:-1] + gaps[1:]) / 2.0
+    plain = grid.points[1:-1] != 0.0
+    assert np.all(abs(points[1:-1] - halves)[plain] <= 2.0)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.namespace import squares, widened
-from .locate import Located, locate, locate_norms
+from .locate import FINEST, Located, locate, locate_norms
 from .looks import FADE, Look, Tail
 from .moments import Weights
 
@@ -27,6 +27,8 @@ Array = NDArray[np.float64]
 FEAR = 0.5
 # Squares weigh tails more, and count on one that fades faster; both fear one that lasts.
 FASTER = 0.3
+# A clump may lie at the outer end of a cell, where a tail that fades has next to nothing: so much of its rows are feared there.
+CLUMP = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +46,16 @@ class Clip:
     above: Array
     share: float  # of mu^2 that is left
     sides: tuple[Array, Array]  # what ``beyond`` takes from a sum below and adds to it above
+    # Within which ends all but so many rows lie, whatever noise hides; a clip that holds the bounds needs no answer.
+    farthest: Callable[[float], tuple[Any, Any]] = lambda many: (-math.inf, math.inf)
 
 
 def clip_columns(
     rows: Rows, bounds: Array, spending: Portion, weights: Weights, power: int = 1, *, of_squares: bool = False
 ) -> Clip:
     """From bounds that may be wide to a ball that holds most rows, for sums of x^``power``; one column may be ``of_squares``."""
-    found = locate(rows, bounds, spending)
+    # The squares of what is told apart, if a column holds squares.
+    found = locate(rows, bounds, spending, FINEST**2 if of_squares else FINEST)
     if rows.n_features > 1:
         return _ball(rows, bounds, spending, found, weights, power)
     left = 1.0 - found.share
@@ -59,7 +64,7 @@ def clip_columns(
         clip = _interval(look, noise / weights.mean, 2 if of_squares else 1)[:, None]
     else:
         clip = _centred(look, noise / weights.square, weights.square / weights.mean)[:, None]
-    return Clip(clip[0], clip[1], clip[2], clip[3], clip[4], clip[5], left, (clip[6], clip[7]))
+    return Clip(clip[0], clip[1], clip[2], clip[3], clip[4], clip[5], left, (clip[6], clip[7]), look.farthest)
 
 
 def _ends(tails: tuple[Tail, Tail]) -> list[Array]:
@@ -73,13 +78,20 @@ def _known(tails: tuple[Tail, Tail], tail: Tail) -> bool:
     return tail.standing > int(tail.counts.max() == fullest)
 
 
+def _feared(tail: Tail, clips: Array, lost: Array, power: int = 1) -> Array:
+    """What clips lose, as guessed, or if a part of the rows lies at the outer ends of cells."""
+    return np.maximum(lost, CLUMP / power * tail.outermost(clips, power))
+
+
 def _interval(look: Look, noise: float, lasts: int) -> Array:
     """For means: each end where noise and loss together are least; tails last as those for such a power do."""
     tails = look.tails()
     ends = _ends(tails)
     last = look.lasting(lasts)
     lost, most = ([t.beyond(end) for t, end in zip(pair, ends, strict=True)] for pair in (tails, last))
-    risk = (0.5 * noise * np.add.outer(*ends)) ** 2 + FEAR * np.add.outer(lost[0] ** 2, lost[1] ** 2)
+    feared = [_feared(t, end, guess) for t, end, guess in zip(tails, ends, lost, strict=True)]
+    most = [np.maximum(more, fear) for more, fear in zip(most, feared, strict=True)]
+    risk = (0.5 * noise * np.add.outer(*ends)) ** 2 + FEAR * np.add.outer(feared[0] ** 2, feared[1] ** 2)
     at = np.unravel_index(np.argmin(risk), risk.shape)
     end, guess, all_of_it = (np.array([v[k] for v, k in zip(pair, at, strict=True)]) for pair in (ends, lost, most))
     (below, above), more = end, np.maximum(all_of_it - guess, 0.0)
@@ -100,7 +112,8 @@ def _centred(look: Look, noise: float, blur: float) -> Array:
     ends = _ends(tails)
     clips = np.unique(np.concatenate(ends))
     clips = clips[clips >= max(1e-200, *(end[0] for end in ends))]
-    lost, unit = tails[0].beyond(clips, 2) + tails[1].beyond(clips, 2), clips[-1] ** 2
+    feared = [_feared(tail, clips, tail.beyond(clips, 2), 2) for tail in tails]
+    lost, unit = feared[0] + feared[1], clips[-1] ** 2
     k = int(np.argmin((noise * (clips**2 / unit)) ** 2 + FEAR * (lost / unit) ** 2))
     centre, everything = _holding(look.mean(), np.array([look.bounds]), np.ones(1), blur)
     if _noise(look.centre, clips[k], look.mean(), blur) >= _noise(centre, everything, look.mean(), blur):
@@ -109,6 +122,7 @@ def _centred(look: Look, noise: float, blur: float) -> Array:
         float(sum(tail.beyond(clips[[k]], 2)[0] for tail in pair))
         for pair in (look.tails(FASTER, FASTER), look.lasting(2))
     )
+    most = max(most, float(lost[k]))
     return np.array([look.centre, clips[k], sure, sure, 0.0, max(most - sure, 0.0), 0.0, sure])
 
 
@@ -160,6 +174,11 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, weights:
         none = np.zeros(d)
         return Clip(centres, everything * spreads, none, none, none, none, left, (none, none))
     ends, unit = spreads * radius, spreads**power
+
+    def farthest(many: float) -> tuple[Array, Array]:
+        reach = spreads * look.farthest(many)[1]
+        return middles - reach, middles + reach
+
     tails = [look.tails(FADE if power == 1 else FASTER) for look in found.looks]
     sides, alone = beyond(tails, ends, power), beyond([look.lasting(power) for look in found.looks], ends, power)
     if power == 2:  # columns have it as they have tails of their own; at most all of it, at least an even part
@@ -167,7 +186,7 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, weights:
         guess = unit * lost * (d * own / own.sum() if own.sum() > 0.0 else 1.0)
         above = np.maximum(missing(alone.sum(axis=1), sides.sum(axis=1), unit * most) - guess, 0.0)
         none, unseen = np.zeros(d), np.hypot(np.hypot(*sides.T), guess)
-        return Clip(middles, ends, guess, unseen, none, above, left, (none, guess))
+        return Clip(middles, ends, guess, unseen, none, above, left, (none, guess), farthest)
     # What means lose is corrected where rows are seen beyond the clip and it matters beside the noise; else guesses are noise.
     seen = found.clear * np.array([[t.edges[t.seen] > e for t in pair] for pair, e in zip(tails, ends, strict=True)])
     guess = (sides * seen) @ [-1.0, 1.0]
@@ -176,7 +195,7 @@ def _ball(rows: Rows, bounds: Array, spending: Portion, found: Located, weights:
     added = kept[:, None] * sides * seen
     below, above = np.maximum(np.minimum(alone, together[:, None]) - added, 0.0).T
     unseen = np.hypot(np.hypot(*sides.T), unit * lost)
-    return Clip(middles, ends, kept * guess, unseen, below, above, left, (added[:, 0], added[:, 1]))
+    return Clip(middles, ends, kept * guess, unseen, below, above, left, (added[:, 0], added[:, 1]), farthest)
 
 
 def of_columns(looks: list[Look], units: Array) -> Callable[[Array], Array]:

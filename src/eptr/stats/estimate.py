@@ -127,5 +127,10 @@ def _sentence(label: tuple[str, ...], numbers: list[float], level: float) -> str
         return f"{', '.join(label) + ': ' if label else 'is '}{value:.5g}."
     return (
         f"{', '.join(label) + ': ' if label else 'is '}{value:.5g}, {100 * level:.4g} % interval {low:.5g} to {high:.5g} "
-        f"(standard error {sampling:.2g} from sampling, {privacy:.2g} from privacy)."
+        f"(standard error {_two_digits(sampling)} from sampling, {_two_digits(privacy)} from privacy)."
     )
+
+
+def _two_digits(value: float) -> str:
+    """270 and not 2.7e+02."""
+    return f"{float(f'{value:.2g}'):g}"

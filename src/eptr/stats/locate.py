@@ -16,7 +16,7 @@ from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from .looks import Look, column_cells, look_at_columns, look_at_norms
 
-__all__ = ["Located", "locate", "locate_norms"]
+__all__ = ["FINEST", "Located", "locate", "locate_norms"]
 
 Array = NDArray[np.float64]
 # Shares of mu^2: of a look in search of one column, or of many, at least and at most; of the look at the tail of one, which of
@@ -29,7 +29,7 @@ TAIL, LEAST_TAIL, NORMS = 0.20, 0.05, (0.02, 0.10)
 UNIT, NOISE_UNIT, NORM_UNIT = 1.0 / 3.0, 10.0, 1.0 / 12.0
 # A search ends when the cell of the median is less than a spread wide; one of two that hold everything is 1.35.
 RESOLVED = 0.9
-_FINEST = 2.0**-20
+FINEST = 2.0**-20
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +49,20 @@ class Located:
     )
 
 
-def locate(rows: Rows, bounds: Array, spending: Portion) -> Located:
-    """The columns of a table; spreads are those of normal columns with the same quartiles, or larger."""
+def locate(rows: Rows, bounds: Array, spending: Portion, finest: float = FINEST) -> Located:
+    """The columns of a table; spreads are those of normal columns with the same quartiles, or larger.
+
+    ``finest``: the least that is told apart, as a part of the bounds' width.
+    """
     width, one = bounds[:, 1] - bounds[:, 0], rows.n_features == 1
     # Around 0, or the bound next to it, cells are orders of magnitude, which tells sizes at once.
-    middles, units = np.clip(0.0, bounds[:, 0], bounds[:, 1]), width * _FINEST
+    middles, units = np.clip(0.0, bounds[:, 0], bounds[:, 1]), width * finest
     share = SEARCH if one else _enough(rows.n, spending, rows.n_features, UNIT, *MANY_SEARCH)
-    found = _search(rows, bounds, spending, middles, units, share, MOST)
+    found = _search(rows, bounds, spending, middles, units, share, MOST, width * finest)
     # The look at tails is a search, too: a column that noise had misplaced is found again for its part of the cost.
     last = max(TAIL / math.sqrt(rows.n_features), LEAST_TAIL)
     units = found.spreads * _unit(rows.n, spending, rows.n_features, last)
-    again = _search(rows, bounds, spending, found.middles, units, last, 1 if one else MOST)
+    again = _search(rows, bounds, spending, found.middles, units, last, 1 if one else MOST, width * finest)
     looks = again.looks
     whole = np.array([look.spread() for look in looks])
     spreads = np.maximum(again.spreads, whole)
@@ -79,15 +82,14 @@ def locate_norms(rows: Rows, norms: Any, most: float, spending: Portion, left: f
     (middle,), (spread,) = _quartiles([look])
     if look.cell(middle) <= 0.5 * spread:
         return look, share
-    unit *= max(spread, most * _FINEST)
+    unit *= max(spread, most * FINEST)
     return look_at_norms(rows, norms, float(middle), unit, most, spending, share), 2.0 * share
 
 
 def _search(
-    rows: Rows, bounds: Array, spending: Portion, middles: Array, units: Array, share: float, most: int
+    rows: Rows, bounds: Array, spending: Portion, middles: Array, units: Array, share: float, most: int, least: Array
 ) -> Located:
-    """Looks around what was seen before, at columns of which the cells are still too coarse."""
-    least = (bounds[:, 1] - bounds[:, 0]) * _FINEST
+    """Looks around what was seen before, at columns whose cells are still too coarse; spreads are at least ``least``."""
     middles, spreads, spent, wanted = middles.copy(), units.copy(), 0.0, _unit(rows.n, spending, rows.n_features, share)
     which, looks = np.arange(rows.n_features), [Look(np.zeros(2), 1.0, 0.0, 1.0, (0.0, 1.0), rows.n)] * rows.n_features
     for _ in range(most):

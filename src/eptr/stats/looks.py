@@ -87,6 +87,11 @@ class Tail:
         found = self.counts * share * ((start + typical) ** power - clip**power)
         return np.asarray(np.where(left > 0.0, found, 0.0).sum(axis=1))
 
+    def outermost(self, clips: Array, power: int = 1) -> Array:
+        """The same if all rows lay at the outer ends of their cells, as those of a clump may."""
+        clip = clips[:, None]
+        return np.asarray((np.maximum(self.edges[1:], clip) ** power - clip**power) @ self.counts)
+
 
 def fading(counts: Array, edges: Array, sd: float, fade: float, fastest: float, near: float) -> Tail:
     """The counts of one side, outward, with what cannot be told from noise replaced by a tail that fades."""
@@ -113,7 +118,9 @@ def lasting(counts: Array, edges: Array, sd: float, fade: float, near: float) ->
     for k in range(max(seen, 1), len(counts)):
         found[k] = min(fade * ratio * found[k - 1], found[k] + sd)
         ratio = float(found[k] / max(found[k - 1], 1e-9))
-    return Tail(edges, found, seen, standing)
+    # Others may be too faint to clip for, and too many to be sure that they are noise.
+    apart = (np.arange(len(counts)) >= seen) & (counts > NEXT * sd) & (np.diff(edges) > 0.0)
+    return Tail(edges, np.where(apart, counts + sd, found), seen, standing)
 
 
 def _standing(counts: Array, sd: float, near: float) -> tuple[int, int]:
@@ -187,6 +194,17 @@ class Look:
         edges = self.edges()
         k = min(max(int(np.searchsorted(edges, at)), 1), len(edges) - 1)
         return float(edges[k] - edges[k - 1])
+
+    def farthest(self, many: float) -> tuple[float, float]:
+        """The ends of the cells below and above which so ``many`` rows cannot lie, whatever noise hides."""
+        edges = self.edges()
+        real = np.diff(edges) > 0.0  # others, beyond the bounds, hold none
+        below, above = (
+            np.maximum(np.cumsum(self.counts[way] * real[way]), 0.0) + 2.0 * self.sd * np.sqrt(np.cumsum(real[way]))
+            for way in (slice(None), slice(None, None, -1))
+        )
+        low, high = (int(np.argmax(np.append(most, math.inf) >= many)) for most in (below, above))
+        return float(edges[low]), float(edges[-1 - high])
 
     @property
     def near(self) -> float:

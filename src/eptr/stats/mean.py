@@ -13,8 +13,9 @@ from ..privacy.spending import Portion, Spending
 from ..rows.engine import Engine, Rows
 from ..rows.namespace import like, namespace
 from ..rows.task import Task
-from .clip import Clip, clip_columns
+from .clip import clip_columns
 from .estimate import Estimate
+from .groups import means_lack
 from .moments import Moments, Weights, members, moments, within
 from .persons import before, variances
 from .question import Question, Shared, column_bounds, column_names, is_column, level_codes, statistic
@@ -104,27 +105,9 @@ def means(
     value = np.clip(clip.centre + clip.scale * found.powers[1] + clip.beyond / rows.n, *bounds.T)
     sampling = clip.scale * mean_errors(rows, found, bounds, clip.centre, clip.scale, spending)
     noise = clip.scale * found.noise[1]
-    missing = (clip.below / rows.n, clip.above / rows.n) if groups == 1 else _by_group(clip, found, bounds, rows.n)
+    missing = (clip.below / rows.n, clip.above / rows.n) if groups == 1 else means_lack(clip, found, bounds, rows.n)
     below, above = (np.where(found.few, np.diff(bounds)[:, 0], more) for more in missing)
     return Means(value, sampling, np.hypot(noise, clip.unseen / rows.n), below, above, float(np.max(noise)))
-
-
-def _by_group(clip: Clip, found: Moments, bounds: Array, n: int) -> list[Array]:
-    """What groups may lack at most, below and above: rows beyond a clip are not those of all groups alike. proof: mean"""
-    mean, square = np.clip(found.powers[1], -1.0, 1.0), found.powers[2]
-    spread = np.sqrt(np.maximum(square - mean**2, 0.5 * found.noise[2]))
-    more, shares, out = [], [], []
-    for sign, most, guess, bound in zip((-1.0, 1.0), (clip.below, clip.above), clip.sides, bounds.T, strict=True):
-        # Of what lies beyond, groups have parts as their squared distances from the other end of the clip do.
-        far = np.maximum(1.0 + 2.0 * sign * mean + square, found.noise[2])
-        part = far / (found.counts * far).sum(axis=0)
-        more.append(most * part)
-        shares.append(guess * (part - 1.0 / n))  # beside the even part that was added
-        # Where a group's mean is hardly a standard deviation from the clip its rows may all lie beyond, as far as the bound.
-        beyond = np.maximum(sign * (bound - clip.centre) - clip.scale, 0.0)
-        out.append(np.where(1.0 - sign * mean < spread + found.noise[1], beyond, 0.0))
-    gained = [np.maximum(share, 0.0) + np.maximum(-other, 0.0) for share, other in (shares, shares[::-1])]
-    return [m + g + o for m, g, o in zip(more, gained, out, strict=True)]
 
 
 def mean_errors(rows: Rows, found: Moments, bounds: Array, centre: Array, scale: Array, spending: Portion) -> Array:

@@ -37,6 +37,8 @@ _KEPT_BACK = 1.0 - 1e-15
 # Below this, numbers of rank errors overflow; nothing is left of an answer long before.
 _LEAST = 1e-100
 COUNT = 0.05  # of mu^2, where it is Gaussian: on how many rows count
+# Intervals hold within bounds that are so many times too wide.
+_WIDE = 100.0
 # Places in a tie of many rows, for each unit of the scale of rank errors.
 _FINENESS = 8.0
 
@@ -230,12 +232,15 @@ class Plan:
 
         ``alike``: so many rows of a person are as good as one, at worst (persons.md, bound).
         """
-        different, ends = sorted(set(levels)), {}
+        different = sorted(set(levels))
         steps = (1 if level is None else 3) * len(different) + 1
-        for j, q in enumerate(different):
-            if level is not None:
-                ranks = interval_ranks(3 * j + 2, steps, scale, n, float(q), level, alike)
-                ends[q] = tuple(Fraction(rank, n) for rank in ranks)
+        ends: dict[Fraction, tuple[Fraction, Fraction]] = {}
+        if level is not None:
+            ranks = [
+                interval_ranks(3 * j + 2, steps, scale, n, float(q), level, alike) for j, q in enumerate(different)
+            ]
+            held = _held(ranks, n, scale)
+            ends = {q: (Fraction(low, n), Fraction(high, n)) for q, (low, high) in zip(different, held, strict=True)}
         asked = sorted({*different, *(end for pair in ends.values() for end in pair if 0 < end < 1)})
         place = {q: k for k, q in enumerate(asked, start=1)}
         bounds = {Fraction(0): 0, Fraction(1): len(asked) + 1} if ends else {}
@@ -243,6 +248,32 @@ class Plan:
         sampling = np.sqrt([alike * n * float(q * (1 - q)) for q in levels])
         privacy = np.array([RankError.of(place[q], steps, scale).sd for q in levels])
         return cls(asked, [place[q] for q in levels], low, high, sampling, privacy)
+
+
+def _held(ends: list[tuple[int, int]], n: int, scale: float) -> list[tuple[int, int]]:
+    """Ranks for the ends of intervals, by increasing level, or 0 and n for the bounds where rows are too few to hold them.
+
+    m places that run off to where nobody is gain its length m times, in any order, and miss the rows between. see quantiles.md
+    """
+    gain = math.log(max(_WIDE * n / (2.0 * scale), 1.0))
+
+    def needed(places: int) -> int:
+        return math.ceil(scale * max(places * gain - math.lgamma(places + 1.0), 0.0))
+
+    def from_above(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        found, places = [], 0
+        for low, high in reversed(pairs):
+            high = high if n - high >= needed(places + 1) else n
+            places += 1 + (high < n)
+            low = max(min(low, n - needed(places + 1)), 0)
+            places += low > 0
+            found.append((low, high))
+        return found[::-1]
+
+    def turned(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        return [(n - high, n - low) for low, high in reversed(pairs)]
+
+    return from_above(turned(from_above(turned(from_above(ends)))))
 
 
 def _over_persons(found: Placed, levels: list[Fraction], rows: Engine, count: float, spending: Portion) -> Placed:

@@ -172,6 +172,11 @@ def statistic(function: Callable[P, Estimate]) -> Callable[P, Estimate]:
             given = signature.bind(*args, **settings).arguments
         except TypeError as error:
             told = f"{function.__name__}: {error}; it takes {', '.join(names)}."
+            if "'bounds'" in str(error):
+                told = (
+                    f"{function.__name__}: bounds is missing. Pass the ends between which values lie, such as bounds=(0, 110), "
+                    "or a pair for each column, from what is known before seeing the data."
+                )
         else:
             if given.get("level") is not None:
                 probability("level", given["level"])

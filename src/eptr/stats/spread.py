@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..rows.namespace import like, namespace
 from .clip import clip_columns
 from .estimate import Estimate
+from .groups import variances_lack
 from .mean import Asked, ask_columns, pooled
 from .moments import Weights, members, moments, within
 from .persons import before, variances
@@ -106,12 +107,27 @@ def _variances(asked: Asked) -> tuple[Array, Array, Array, Array, Array, float]:
 
     radius = float(np.max(np.linalg.norm((1.0 + abs(middle)) ** 2, axis=1)))
     sampling = unit * np.sqrt(variances(rows, alone * found.counts, around, radius, spending)) / found.counts
+    most = largest_variances(bounds)
+    missing = [clip.below / rows.n, clip.above / rows.n]
+    if asked.groups > 1:
+        missing = variances_lack(clip, found, bounds, rows.n)
+    below, above = (np.where(found.few, most, more) for more in missing)
+    value, unseen = np.clip(value, 0.0, most), clip.unseen / rows.n
+    larger, smaller = (unit * off for off in _subtracted(mean, found.noise[1], away, asked.question.normal_quantile))
+    low, high = asked.question.interval(
+        value,
+        np.hypot(np.hypot(sampling, unseen), unit * found.noise[2]),
+        np.hypot(below, larger),
+        np.hypot(above, smaller),
+    )
+    low, high = np.maximum(low, 0.0), np.minimum(high, most)
     # The square of a mean m with noise of variance v has variance 4 m^2 v + 2 v^2.
     noise = np.hypot(found.noise[2], found.noise[1] * np.sqrt(4.0 * away + 2.0 * found.noise[1] ** 2))
-    privacy, most = np.hypot(unit * noise, clip.unseen / rows.n), largest_variances(bounds)
-    below, above = (np.where(found.few, most, more / rows.n) for more in (clip.below, clip.above))
-    value = np.clip(value, 0.0, most)
-    low, high = asked.question.interval(value, np.hypot(sampling, privacy), below, above)
-    low, high = np.maximum(low, 0.0), np.minimum(high, most)
-    privacy = np.hypot(privacy, 0.5 * above)  # what may be there at most counts as two standard errors
+    # What may be there at most counts as two standard errors.
+    privacy = np.hypot(np.hypot(unit * noise, unseen), 0.5 * above)
     return value, sampling, privacy, low, high, float(np.max(unit * found.noise[2]))
+
+
+def _subtracted(mean: Array, noise: Array, away: Array, z: float) -> tuple[Array, Array]:
+    """By how much the square of a mean may be larger than ``away``, and smaller: one that is hardly known may be long."""
+    return (abs(mean) + z * noise) ** 2 - away, away - np.maximum(abs(mean) - z * noise, 0.0) ** 2

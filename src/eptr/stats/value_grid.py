@@ -24,9 +24,9 @@ _MOST_MULTIPLES = 20_000
 # larger where zero is inside: numbers around it are no more likely than others.
 _MAGNITUDES, _UNIT = 0.3, 2.0**-40
 _LEAST_OF_ONE_SIGN, _LEAST_OF_BOTH = 1e-7, 1e-3
-# The ends of a range hold what lies beyond them, and 0 is often one: many rows may lie there. About so much of the line each, at
+# Zero, and the ends of a range, which hold what lies beyond them: many rows may lie there. About so much of the line each, at
 # least, or ranks among such rows are drawn away to long cells that hold none.
-_END = 0.01
+_HEAP = 0.01
 
 
 class ValueGrid:
@@ -83,7 +83,7 @@ class ValueGrid:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Of the cells, in units of 2**-40 of the line; a point has the halves of its gaps, an end more. proof: lengths"""
+        """Of the cells, in units of 2**-40 of the line; a point has the halves of its gaps, ends and 0 more. proof: lengths"""
         if not self.gaps:
             return np.ones(self.cells, dtype=np.int64)
         both = self.low < 0.0 < self.high
@@ -94,7 +94,8 @@ class ValueGrid:
         padded = np.concatenate([[0.0], apart, [0.0]])
         found = np.empty(self.cells)
         found[1::2], found[::2] = apart, 0.5 * (padded[1:] + padded[:-1])
-        found[[0, -1]] = np.maximum(found[[0, -1]], 2.0 * _END)
+        heaps = [0, -1, *2 * np.flatnonzero(self.points == 0.0)]
+        found[heaps] = np.maximum(found[heaps], 2.0 * _HEAP)
         found *= 2.0 / found.sum()
         return np.ceil(found / (2.0 * _UNIT)).astype(np.int64)
 
