@@ -9,7 +9,7 @@ import pytest
 import eptr
 from eptr.codebook import Number
 
-from .test_study import ASKED, people, seeded
+from .survey import ASKED, people, seeded
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("clusters")]
 ROWS = people(600)

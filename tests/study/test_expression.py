@@ -14,7 +14,7 @@ from eptr import Codebook, InputError
 from eptr.codebook import Category, Number
 from eptr.study.expression import parse
 
-from .test_formula import BOOK, READ, ROWS
+from .rows import BOOK, READ, ROWS
 
 TREES = st.recursive(
     st.sampled_from(["age", "wage", "`hours per week`", "2", "0.1"]),

@@ -5,55 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from formulaic import model_matrix
 
 from eptr import Codebook, InputError
-from eptr.codebook import Category, Date, Flag, Number, Text
+from eptr.codebook import Category, Number
 from eptr.study.expression import parse
 from eptr.study.formula import design, outcome_of, read_formula
 from eptr.study.interval import Interval
 
-BOOK = Codebook(
-    {
-        "age": Number(18, 90, integer=True),
-        "wage": Number(1, 1000),
-        "hours per week": Number(0, 99),
-        "kids": Number(0, 3, integer=True),
-        "sex": Category(["F", "M"]),
-        "region": Category(["N", "S", "W"], missing="level"),
-        "member": Flag(),
-        "born": Date("1900-01-01", "2020-01-01"),
-        "notes": Text(),
-    },
-    na_values=["?"],
-)
-RNG = np.random.default_rng(0)
-ROWS = pd.DataFrame(
-    {
-        "age": RNG.integers(18, 91, 200).astype(float),
-        "wage": RNG.uniform(1, 1000, 200),
-        "hours per week": RNG.uniform(0, 99, 200),
-        "kids": RNG.integers(0, 4, 200).astype(float),
-        "sex": pd.Categorical(RNG.choice(["F", "M"], 200), categories=["F", "M"]),
-        "region": pd.Categorical(
-            RNG.choice(["N", "S", "W", "(missing)"], 200), categories=["N", "S", "W", "(missing)"]
-        ),
-        "member": RNG.integers(0, 2, 200).astype(float),
-    }
-)
-READ = {name: BOOK.read(name, ROWS[name].astype(object).where(ROWS[name] != "(missing)", None)) for name in ROWS}
-
-
-def names_of(found):
-    return [column.name for column in found.columns]
-
-
-def columns(text):
-    found = design(read_formula(f"I(wage + 0) ~ {text}", BOOK))
-    values = [column.values(READ) for column in found.columns]
-    return found, values
+from .rows import BOOK, ROWS, columns, names_of
 
 
 @pytest.mark.parametrize(
@@ -103,20 +64,6 @@ def test_a_dot_is_all_other_columns():
     found = design(read_formula("wage ~ .", BOOK))
     used = [name for column in found.columns for f, _ in column.parts for name in f.columns]
     assert list(dict.fromkeys(used)) == ["age", "hours per week", "kids", "sex", "region", "member", "born"]
-
-
-def test_polynomials_are_legendres_on_the_declared_range():
-    found, values = columns("poly(age, 3)")
-    t = (ROWS["age"].to_numpy() - 54.0) / 36.0
-    for k, value in enumerate(values, start=1):
-        np.testing.assert_allclose(value, np.polynomial.legendre.Legendre.basis(k)(t), atol=1e-12)
-    assert found.ranges == [(-1.0, 1.0)] * 3
-
-
-def test_whole_numbers_have_levels():
-    found, values = columns("C(kids)")
-    assert names_of(found) == ["C(kids)[T.1]", "C(kids)[T.2]", "C(kids)[T.3]"]
-    np.testing.assert_array_equal(values[1], ROWS["kids"] == 2)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from eptr import InputError
 from eptr.study.models import model
 
-from .test_formula import BOOK
+from .rows import BOOK
 
 
 @pytest.mark.parametrize(

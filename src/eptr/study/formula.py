@@ -14,9 +14,6 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..codebook import Category, Codebook
 from ..errors import InputError
 from ..estimators.ranges import one_range
@@ -24,8 +21,6 @@ from .expression import FUNCTIONS, MOST_TEXT, parse, short, syntax, unquote
 from .terms import Column, Design, Factor, Levels, legendre, levels_of
 
 __all__ = ["Formula", "design", "outcome_of", "read_formula"]
-
-Array = NDArray[np.float64]
 MOST_COLUMNS = 2_000
 _MOST_DEGREE = 10
 _TOKEN = re.compile(r"\s*(?:(?P<quoted>`[^`]*`)|(?P<name>[^\W\d]\w*)|(?P<number>\d+)|(?P<operator>\*\*|[-+:*/^()~.]))")

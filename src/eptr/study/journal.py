@@ -76,7 +76,7 @@ class Journal:
         self.settings: dict[str, Any] = {k: v for k, v in opening.content["study"].items() if k != "source"}
         self.source: str = opening.content["study"].get("source", "")
         # What Gaussian releases may add up to, nothing being reserved for others: accounting/filter.md.
-        self.mu = Spent().remaining(self.total, opening.content["mixing"]).mu * _KEPT_BACK
+        self.mu = Spent().remaining(self.total, opening.terms.mixing).mu * _KEPT_BACK
 
     @classmethod
     def known(cls, ledger: str) -> Journal | None:

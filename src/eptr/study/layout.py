@@ -86,10 +86,12 @@ class PersonRows(MemoryRows):
         kept, self.places = order[places > 0], places[places > 0]
         super().__init__(x[kept], None if y is None else y[kept], classes, drop_invalid=True)
 
-    def _blocks(self) -> Iterator[list[tuple[Any, Any]]]:
+    def _parts(self) -> list[Any]:
         begins, most = np.flatnonzero(self.places == 1), max(1, self._block // self.each)
-        for part in np.split(np.arange(len(self.places)), begins[most::most]):
-            yield [_grouped(self.x[part], self.y[part], self.places[part], self.each)]
+        return np.split(np.arange(len(self.places)), begins[most::most])
+
+    def _read(self, part: Any) -> tuple[Any, Any]:
+        return _grouped(self.x[part], self.y[part], self.places[part], self.each)
 
 
 def _grouped(x: Array, y: NDArray[Any], places: NDArray[np.int64], each: int) -> tuple[Array, NDArray[Any]]:

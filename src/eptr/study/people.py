@@ -34,8 +34,10 @@ def bounded(data: Frame | Pieces, person: str, rows_each: int) -> Frame | Pieces
     return bounded(_in_memory(data), person, rows_each)
 
 
-def enforced(person: str, rows_each: int, unit: str) -> str:
-    """The same in words."""
+def enforced(person: str | None, rows_each: int, unit: str) -> str:
+    """How the rows of one person are kept to what was said, in words; empty if they are not."""
+    if person is None:
+        return ""
     rows = "row" if rows_each == 1 else f"{rows_each} rows"
     return f"the first {rows} of each {unit} count, by the column {person!r}"
 

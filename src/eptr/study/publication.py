@@ -40,7 +40,7 @@ class Publication:
             ledger=self.journal.ledger.head() if self.journal.recorded else "",
             codebook=f"{len(settings['codebook']['columns'])} columns, declared before the first analysis",
             unit=unit,
-            enforced=enforced(person, each, unit) if person else "",
+            enforced=enforced(person, each, unit),
             bought=tuple(_ranges(self.journal)),
             gaussian=self.journal.gaussian,
             mixing=0.0,

@@ -28,6 +28,7 @@ from .models import Model, model
 __all__ = ["Description", "Fit", "restored", "signed", "storable"]
 
 SCHEMA = "eptr-study/1"
+TOO_FEW = "too few rows to say"
 LEFT_OUT = (
     "Terms that the rows are too few for were left out: the others are those of the model without them. For powers and\n"
     "interactions, centre the column, I((age - 45)**2), write poly(age, 2), or spend a larger share."
@@ -191,7 +192,7 @@ class Fit:
         names, found = self._table(0.95)
         keys = ("estimates", "errors", "p_values", "low", "high")
         body = [
-            [name, *(["too few rows to say", "", "", "", ""] if math.isnan(row[0]) else [f"{v:.5g}" for v in row])]
+            [name, *([TOO_FEW, "", "", "", ""] if math.isnan(row[0]) else [f"{v:.5g}" for v in row])]
             for name, row in zip(names, zip(*(found[k] for k in keys), strict=True), strict=True)
         ]
         return [["term", "estimate", "std. error", "p", "2.5 %", "97.5 %"], *body]
@@ -208,11 +209,7 @@ class Fit:
         if self.method == "smooth":  # its terms have no single coefficient
             return f"{self.method}: {self.formula}\n{self.summary()}"
         rows = self.lines()
-        widths = (
-            [max(len(line[j]) for line in rows if line[1] != "too few rows to say" or j == 0) for j in range(6)]
-            if rows
-            else []
-        )
+        widths = [max(len(line[j]) for line in rows if line[1] != TOO_FEW or j == 0) for j in range(6)]
         told = [
             "  ".join(
                 f"{cell:{'<' if j == 0 else '>'}{w}}" for j, (cell, w) in enumerate(zip(line, widths, strict=True))
@@ -221,7 +218,7 @@ class Fit:
         ]
         release = self.estimator.release_
         note = "" if release.private else " Not private: made with a seed."
-        if any(line[1] == "too few rows to say" for line in rows):
+        if any(line[1] == TOO_FEW for line in rows):
             told.append(LEFT_OUT)
         return "\n".join(
             [
@@ -234,11 +231,8 @@ class Fit:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        rows = self.lines() or self.summary().table()
-        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line) + "</tr>" for line in rows[1:])
-        head = "".join(f"<th>{escape(c)}</th>" for c in rows[0])
-        caption = f"{self.method}: {self.formula}{self.compared}"
-        return f"<table><caption>{escape(caption)}</caption><tr>{head}</tr>{body}</table>"
+        caption = escape(f"{self.method}: {self.formula}{self.compared}")
+        return _html(self.lines() or self.summary().table(), f"<caption>{caption}</caption>")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -273,9 +267,15 @@ class Description:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        cells = ([a, b, *(f"{v:.5g}" for v in numbers)] for a, b, *numbers in self._lines())
-        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in line) + "</tr>" for line in cells)
-        return f"<table><tr><th>column</th><th></th><th>value</th><th>low</th><th>high</th></tr>{body}</table>"
+        cells = [[a, b, *(f"{v:.5g}" for v in numbers)] for a, b, *numbers in self._lines()]
+        return _html([["column", "", "value", "low", "high"], *cells])
+
+
+def _html(lines: list[list[str]], caption: str = "") -> str:
+    """A header and its rows."""
+    marked = [("th" if row == 0 else "td", line) for row, line in enumerate(lines)]
+    rows = ("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in line) for tag, line in marked)
+    return f"<table>{caption}<tr>{'</tr><tr>'.join(rows)}</tr></table>"
 
 
 def storable(result: Any) -> dict[str, Any]:

@@ -3,53 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import re
-import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from functools import partial
-from numbers import Integral
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from .. import stats
-from ..accounting.budget import Budget
 from ..accounting.ledger import Ledger
-from ..codebook import Codebook, Number
-from ..errors import InputError, NotPrivateWarning, SettingsWarning, positive
-from ..estimators.base import public_warnings, whole_number
-from ..privacy.unit import Unit
+from ..codebook import Codebook
+from ..errors import InputError
+from ..estimators.base import whole_number
 from ..stats.estimate import Estimate
-from .analyses import QUARTILES, Paid, columns_of, describe, private_range, quantiles, table
-from .expression import Expression, parse
+from .analyses import QUARTILES, columns_of, describe, quantiles, table
+from .asking import Asking, Spend, names_in
 from .forecast import Forecast, forecast
 from .journal import Journal
-from .layout import KEPT, Labelled, Layout, open_data
-from .models import is_flag, model
-from .people import bounded, enforced
+from .layout import Labelled, Layout
+from .models import model
 from .publication import Publication
-from .result import Description, Fit, restored, signed, storable
+from .result import Description, Fit
 from .terms import levels_of
 
 __all__ = ["Study"]
 
-Result = TypeVar("Result")
-_ANYTHING = 4e99  # a range that holds every number that makes sense
 
-
-class Spend(TypedDict, total=False):
-    """What every analysis takes by name."""
-
-    share: float  # of the study's total mu^2; 1/analyses by default
-    epsilon: float  # instead of share: at the study's delta
-    where: str  # rows that count, such as "age >= 65 and sex == 'F'"; the others contribute zero
-    again: bool  # draw anew, and pay, what was delivered before
-
-
-class Study:
+class Study(Asking):
     """One dataset, one codebook, one budget.
 
     Rows with a missing or undeclared value where an analysis needs one are dropped, inside the guarantee.
@@ -93,53 +71,6 @@ class Study:
     True
     """
 
-    def __init__(
-        self,
-        data: Any,
-        book: Codebook,
-        *,
-        epsilon: float,
-        delta: float = 1e-6,
-        ledger: Any = None,
-        protects: str = "person",
-        person: str | None = None,
-        rows_each: int = 1,
-        neighbours: str = "replace-one",
-        analyses: int = 10,
-        random_state: Any = None,
-    ) -> None:
-        if not isinstance(book, Codebook):
-            raise InputError("book must be an eptr.Codebook; Codebook.draft(data) writes one to be filled in.")
-        if not isinstance(protects, str) or not protects.strip():
-            raise InputError("protects must say who is protected, such as 'person' or 'household'.")
-        total, unit = Budget(epsilon, delta), Unit(neighbours, whole_number("rows_each", rows_each))
-        self.book, self.epsilon, self.delta, self.unit = book, total.epsilon, total.delta, unit
-        self.analyses, self.protects, self.person = whole_number("analyses", analyses), protects, person
-        self._bought: dict[str, tuple[float, float]] = {}  # ranges, by column
-        self.data = open_data(data)
-        book.find(self.data.columns, self.data.where)
-        if KEPT in book:
-            raise InputError(f"a column must not be called {KEPT!r}: a study marks rows by that name; rename it.")
-        if person is not None:
-            self.data = bounded(self.data, person, rows_each)
-        self.settings = {
-            "codebook": book.to_dict(), "rows": self.data.n, "protects": protects, "person": person, "rows_each": rows_each,
-            "neighbours": neighbours, "analyses": analyses,
-        }  # fmt: skip
-        if isinstance(random_state, Integral) and random_state < 0:
-            raise InputError(f"random_state must not be negative, got {random_state!r}.")
-        self._rng = np.random.default_rng(int(random_state)) if isinstance(random_state, Integral) else random_state
-        self.journal = Journal.open(ledger, total, self.settings, self.data.where, seeded=self._rng is not None)
-        for text in (*public_warnings(self.data.n, 1, delta), *self.journal.elsewhere(self.data.where)):
-            warnings.warn(text, SettingsWarning, stacklevel=2)
-        if self._rng is not None:
-            warnings.warn(
-                "random_state was given: this study is reproducible and therefore not private. Use random_state=None on real "
-                "data.",
-                NotPrivateWarning,
-                stacklevel=2,
-            )
-
     @classmethod
     def open(cls, ledger: Any, data: Any) -> Study:
         """Go on with a study that a ledger holds: its codebook and settings are there.
@@ -182,7 +113,7 @@ class Study:
 
     def mean(self, columns: Any, *, by: str | None = None, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
         """Means of columns, or of expressions such as "log(wage)"; of rows that have all of them."""
-        listed, groups = _listed(columns), self._levels(by)
+        listed, groups = names_in(columns), self._levels(by)
         return self._ask(
             "mean", {"columns": listed, "by": by, "level": level}, spend,
             lambda paid: stats.mean(
@@ -192,7 +123,7 @@ class Study:
 
     def correlation(self, columns: Any, *, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
         """The correlation matrix of two or more columns."""
-        listed = _listed(columns)
+        listed = names_in(columns)
         if len(listed) < 2:
             raise InputError("correlation needs two columns or more.")
         return self._ask(
@@ -204,7 +135,7 @@ class Study:
         self, columns: Any, q: Any = QUARTILES, *, level: float | None = 0.95, **spend: Unpack[Spend]
     ) -> Estimate:
         """Quantiles of columns; whole numbers where the codebook says so."""
-        listed, wanted = _listed(columns), np.ravel(q).tolist()
+        listed, wanted = names_in(columns), np.ravel(q).tolist()
         return self._ask(
             "quantiles", {"columns": listed, "q": wanted, "level": level}, spend,
             lambda paid: quantiles(paid, listed, wanted, level),
@@ -297,122 +228,3 @@ class Study:
     def registry_yaml(self, **known: Any) -> str:
         """An entry for the public registry of deployments: name, curators, description, intended_use, region, authors, ..."""
         return Publication(self.journal).registry_yaml(**known)
-
-    def _fit(self, method: str, formula: str, spend: Spend) -> Fit:
-        if not isinstance(formula, str):
-            raise InputError("formula must be text such as 'wage ~ age + sex', with one ~.")
-
-        def work(paid: Paid) -> Fit:
-            asked = model(method, formula, self.book)
-            estimator = asked.make(**paid.sums())
-            estimator.fit(paid.rows(asked.x, asked.y))
-            estimator.set_params(ledger=None, random_state=None)
-            return Fit(method, formula, self.book, estimator)
-
-        self._buy(self._private_names(formula))
-        model(method, formula, self.book)  # what is wrong with it is said before anything is looked up
-        return self._ask(method, {"formula": formula}, spend, work)
-
-    def _ask(
-        self, method: str, arguments: dict[str, Any], spend: Spend, work: Callable[[Paid], Result], about: str = ""
-    ) -> Result:
-        """The stored result of the same call, or a new one that is paid for; ``about``: names columns, too."""
-        where, again = spend.get("where"), bool(spend.get("again", False))
-        about = f"{where or ''} {about} {json.dumps(arguments, default=str, ensure_ascii=False)}"
-        self._buy(self._private_names(about))
-        condition = None if where is None else self._condition(where)
-        asked = {key: spend[key] for key in ("share", "epsilon") if key in spend}  # type: ignore[literal-required]
-        content = json.dumps([method, arguments, where, asked, self.settings], sort_keys=True, default=str)
-        key = hashlib.sha256(content.encode()).hexdigest()
-        if not again and (stored := self.journal.stored(key)) is not None:
-            return restored(stored)  # type: ignore[no-any-return]
-        share = self.journal.affordable(self._share(spend))
-        text = f"{method} {_told(arguments)}{f' where {where}' if where else ''}"
-        call = self.journal.call(key, text)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotPrivateWarning)  # said once, when the study began
-            warnings.simplefilter("ignore", SettingsWarning)
-            result = work(Paid(self, call, share, condition))
-        bought = {
-            f"range of {name}, by an analysis of its own": self._bought[name] for name in _named(self._bought, about)
-        }
-        # How the number of rows of one person is kept to what was said; empty if it is not.
-        kept = "" if self.person is None else enforced(self.person, self.unit.rows, self.protects)
-        result = signed(result, text, self.protects, kept, bought)
-        self.journal.ledger.deliver(call.name, storable(result), text)
-        return result
-
-    def _share(self, spend: Spend) -> float:
-        unknown = set(spend) - set(Spend.__annotations__)
-        if unknown:
-            raise InputError(
-                f"{sorted(unknown)[0]} is not an argument; every analysis takes share, epsilon, where and again."
-            )
-        if "share" in spend and "epsilon" in spend:
-            raise InputError("share and epsilon say the same thing twice: pass one of them.")
-        if "epsilon" in spend:
-            return self.journal.share_of(positive("epsilon", spend["epsilon"]))
-        share = positive("share", spend.get("share", 1.0 / self.analyses))
-        if share > 1.0:
-            raise InputError(f"share must be at most 1, the whole budget, got {share:g}.")
-        return share
-
-    def _condition(self, where: Any) -> Expression:
-        found = parse(where, self.book) if isinstance(where, str) else None
-        if found is None or not (found.truth or is_flag(found, self.book)):
-            raise InputError("where must be a condition such as \"age >= 65 and sex == 'F'\".")
-        return found
-
-    def _names(self, columns: Any) -> list[str]:
-        if columns is None:
-            return [name for name, kind in self.book.columns.items() if not kind.blank and kind.kind != "text"]
-        names = _listed(columns)
-        for name in names:
-            self.book.usable(name)
-        return names
-
-    def _expressions(self, columns: list[str]) -> list[Expression]:
-        self._buy(self._private_names(" ".join(columns)))
-        return [replace(parse(f"`{c}`" if c in self.book else c, self.book), text=c) for c in columns]
-
-    def _levels(self, by: str | None) -> Labelled | None:
-        if by is None:
-            return None
-        levels = levels_of(by, self.book)
-        return Labelled.of(levels, levels.called)
-
-    def _private_names(self, text: str) -> list[str]:
-        """Columns named in a text whose ranges are to be bought."""
-        private = [name for name, kind in self.book.columns.items() if isinstance(kind, Number) and kind.private]
-        return _named(private, text)
-
-    def _buy(self, names: list[str]) -> None:
-        """Ranges that were declared private: once, at the price that the codebook states."""
-        for name in names:
-            kind = self.book[name]
-            assert isinstance(kind, Number)
-            declared, self.book = self.book, self.book.replaced(name, replace(kind, low=-_ANYTHING, high=_ANYTHING))
-            try:
-                low, high = self._ask(
-                    "range", {"column": name}, {"share": kind.price}, partial(private_range, name=name)
-                )
-                declared, self._bought[name] = declared.replaced(name, replace(kind, low=low, high=high)), (low, high)
-            finally:
-                self.book = declared
-
-
-def _named(columns: Iterable[str], text: str) -> list[str]:
-    return [name for name in columns if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
-
-
-def _listed(columns: Any) -> list[str]:
-    found = [columns] if isinstance(columns, str) else list(columns) if hasattr(columns, "__iter__") else []
-    if not found or not all(isinstance(name, str) for name in found) or len(set(found)) != len(found):
-        raise InputError("columns must be a name, or a list of different names, of columns in the codebook.")
-    return found
-
-
-def _told(arguments: dict[str, Any]) -> str:
-    shown = [(key, v) for key, v in arguments.items() if key not in ("level", "model") and v is not None]
-    texts = ((key, ", ".join(map(str, v)) if isinstance(v, list) else str(v)) for key, v in shown)
-    return " ".join(f"by {text}" if key == "by" else text for key, text in texts)

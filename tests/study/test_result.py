@@ -1,0 +1,81 @@
+"""Fitted models know names, and predict as they were fitted."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eptr
+from eptr import Study
+from eptr.errors import NotPrivateWarning
+from eptr.panel import panel
+
+from .survey import PEOPLE, by_hand, people, seeded
+
+
+def test_a_fit_is_that_of_the_estimator_called_by_hand():
+    study = seeded()
+    found = study.ols("wage ~ age + sex")
+    x = pd.DataFrame({"age": PEOPLE["age"], "sex[T.M]": PEOPLE["sex"] == "M"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        model = eptr.LinearRegression(
+            x_range=[(0, 110), (0, 1)], y_range=(1, 5000), **by_hand(type("r", (), {"release": found.release_}), 1)
+        ).fit(x, PEOPLE["wage"])
+    np.testing.assert_array_equal(found.coef_, model.coef_)
+    table = model.summary()
+    assert list(found.params.index) == ["Intercept", "age", "sex[T.M]"]
+    np.testing.assert_array_equal(found.params.to_numpy(), np.roll(table.estimates, 1))
+    np.testing.assert_array_equal(found.bse.to_numpy(), np.roll(table.errors, 1))
+    np.testing.assert_array_equal(found.conf_int(), np.roll(table.intervals, 1, axis=0))
+    np.testing.assert_array_equal(found.pvalues.to_numpy(), np.roll(table.p_values, 1))
+    np.testing.assert_allclose(found.predict(PEOPLE), model.predict(x))
+
+
+def test_predictions_leave_out_rows_that_lack_a_value():
+    fit = seeded().ols("wage ~ age + sex")
+    found = fit.predict({"age": [40, "?", 40], "sex": ["F", "F", "X"]})
+    assert np.isfinite(found).tolist() == [True, False, False]
+
+
+def test_a_rough_logistic_fit_knows_which_part_is_sampling():
+    fit = seeded(people(600), epsilon=1.0).logit("sex ~ age")
+    assert all(math.isfinite(line.sampling) for line in panel(fit).lines)
+    assert np.all(fit.estimator.fitted_.se_sampling <= fit.estimator.summary().errors)
+
+
+def test_logistic_regression_of_a_formula():
+    study = seeded(people(8000), epsilon=20.0)
+    frame = people(8000)
+    fit = study.logit("I(wage > 150) ~ age + sex")
+    assert list(fit.params.index) == ["Intercept", "age", "sex[T.M]"]
+    assert fit.params["age"] > 0
+    assert fit.params["sex[T.M]"] > 0
+    right = np.mean(fit.predict(frame) == (frame["wage"] > 150))
+    assert right > 0.7
+    assert fit.predict_proba(frame).shape == (8000, 2)
+    assert study.score(fit, "accuracy").value == pytest.approx(right, abs=0.02)
+    assert set(study.logit("sex ~ wage").predict(frame.head(9))) <= {"F", "M"}
+    assert str(study.logit("sex ~ wage")) == str(Study.logit(study, "sex ~ wage"))
+
+
+def test_smooth_functions_of_a_formula():
+    study = seeded(people(8000), epsilon=20.0)
+    frame = people(8000)
+    fit = study.smooth("log(wage) ~ s(age) + sex")
+    value, low, high = fit.partial_effect("age", [30, 70])
+    assert value[1] - value[0] == pytest.approx(0.8, abs=0.15)  # 0.02 times 40 years
+    assert np.all((low < value) & (value < high))
+    found = fit.predict(frame)
+    assert 1 - np.mean((np.log(frame["wage"]) - found) ** 2) / np.var(np.log(frame["wage"])) > 0.4
+    assert str(study.smooth("log(wage) ~ s(age) + sex")) == str(fit)
+
+
+def test_predictions_move_values_beyond_a_range_to_its_edge_as_the_fit_does():
+    fit = seeded().ols("wage ~ age + I(age**2)")
+    beyond, edge = fit.predict({"age": [500.0, -7.0]}), fit.predict({"age": [110.0, 0.0]})
+    assert beyond == pytest.approx(edge)
