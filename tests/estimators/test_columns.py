@@ -113,6 +113,29 @@ def test_a_closer_look_finds_narrow_columns_and_a_row_moves_one_cell_of_each(rel
     assert np.linalg.norm(a - b) <= cells.reach(relation)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_column_that_is_narrower_than_the_noise_of_its_mean_is_found_near_an_end_of_its_range(seed):
+    rng, n = np.random.default_rng(seed), 20_000
+    rows = MemoryRows(100.0 + rng.normal(size=(n, 3)), np.zeros(n))
+    spending = Spending(Cost(1.0, 1e-6, "gaussian", 0.2), Unit(), rows, random_state=seed)
+    ends = np.zeros(3), np.full(3, 1000.0)
+    found, left = standardise(rows, *ends, None, None, spending, 0.04, centred=True, mu=0.2)
+    np.testing.assert_allclose(found.scale, 1.0, rtol=0.4)
+    np.testing.assert_allclose(found.centre, 100.0, atol=1.0)
+    assert left.mu**2 == pytest.approx(0.2**2 - math.fsum(part.mu**2 for part in spending.parts), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tail_that_no_cell_shows_makes_a_column_wide(seed):
+    rng, n = np.random.default_rng(seed), 5000
+    tail = rng.random((n, 12)) < 0.03
+    X = np.where(tail, rng.uniform(0.0, 1000.0, (n, 12)), rng.uniform(5.0, 40.0, (n, 12)))
+    rows = MemoryRows(X, np.zeros(n))
+    spending = Spending(Cost(1.0, 1e-6, "gaussian", 0.8), Unit(), rows, random_state=seed)
+    found, _ = standardise(rows, np.zeros(12), np.full(12, 1000.0), None, None, spending, 0.04, centred=True, mu=0.8)
+    assert np.median(found.scale / X.std(axis=0)) > 0.4  # .12 is what the other rows have
+
+
 def test_a_column_of_one_value_and_a_few_others_is_not_taken_to_be_narrow():
     rng, n = np.random.default_rng(0), 3000
     X = np.column_stack([np.where(rng.random(n) < 0.01, 8.0, 0.0), rng.uniform(-1, 3, n)])

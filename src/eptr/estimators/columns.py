@@ -28,6 +28,8 @@ FAR = 4.0  # y is moved if its mean lies so many times its noise from the middle
 NARROW = 2.5  # a column whose variance is less than so many times its noise, or half of FINEST, is looked at closer ...
 CLOSER_SHARE = 0.02  # ... for this share of the whole budget, in cells that end at such shares of the half range
 EDGES = 2.0 ** np.arange(-14.0, 2.0)
+FINER = 32  # cells of a second look
+TAIL = 0.08  # share of rows in no clear cell from which a column may have a tail
 SPIKE = 0.5  # a column with more rows in one cell may be one value and a few others
 SEEN = 4.0  # standard deviations at which a cell is more than noise
 USELESS = 0.25  # noise on a mean, in half ranges, from which it is not worth using
@@ -143,16 +145,25 @@ def standardise(
     # All at the two ends, and nearly all at one of them: a level that few rows have.
     ends = 1.0 - square < 0.5 * spread + 2.0 * noise
     too_few = ends & (rows.n * spread / 4.0 < FEW / mu)
-    finest = max(FINEST, math.sqrt(2.0 * noise / BEND))
-    narrow = ~ends & (spread < max(FINEST**2 / 4.0, NARROW * noise / BEND))
+    # Of a variance: far from the middle mostly that of a squared mean.
+    blur = noise * np.sqrt(BEND**-2.0 + 4.0 * mean**2)
+    finest = np.maximum(FINEST, np.sqrt(2.0 * blur))
+    narrow = ~ends & (spread < np.maximum(FINEST**2 / 4.0, NARROW * blur))
     narrow[features:] = False
-    floor = np.full(p, min(finest, LEAST))
+    floor = np.minimum(finest, LEAST)
     if centred and noise < USELESS and np.any(narrow):
         where = np.flatnonzero(narrow)
-        moved, wide = _closer(rows, where, (middle + half * mean)[where], half[where], whole)
+        moved, wide, held, again = _closer(rows, where, (middle + half * mean)[where], half[where], whole)
         mean[where] = np.clip(mean[where] + moved, -1.0, 1.0)
-        spread[where] = np.where(wide > 0.0, wide**2, spread[where])
-        floor[where], share = np.where(wide > 0.0, EDGES[0], floor[where]), share + CLOSER_SHARE
+        # Where cells do not show all rows the others may be a tail, which is in the variance. proof: closer
+        tail = np.where(held < 1.0 - TAIL, (spread - blur / 2.0)[where], 0.0)
+        spread[where] = np.where(wide > 0.0, np.maximum(wide**2, tail), spread[where])
+        floor[where], share = (
+            np.where(wide > 0.0, EDGES[0], floor[where]),
+            share + (1 + bool(np.any(again))) * CLOSER_SHARE,
+        )
+        # What only a second look shows is of use, but may be what a few rows elsewhere do. proof: closer
+        too_few[where] |= again & (wide > 0.0)
     farther = np.maximum(least, (1.0 + abs(mean)) / (LONGEST * math.sqrt(features)))  # the end that fewer rows are at
     blind = ~ends & ((np.sqrt(spread) < floor) | narrow)
     scale = half * np.maximum(np.sqrt(spread), np.where(ends, farther, floor))
@@ -164,31 +175,57 @@ def standardise(
     return columns, whole.within(1.0 - share)
 
 
-def _closer(rows: Rows, where: NDArray[np.int64], centre: Array, half: Array, whole: Portion) -> tuple[Array, Array]:
+def _closer(
+    rows: Rows, where: NDArray[np.int64], centre: Array, half: Array, whole: Portion
+) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
     """How far the means of columns lie from ``centre``, and their standard deviations (0: not seen), in half ranges.
 
-    From signed cells of doubling width around a mean that is known up to noise: whatever their size, they are seen as well.
+    Then the share of the rows in cells that are clear at first, and which were looked at twice.
+
+    From signed cells of doubling width around a mean that is known up to noise: whatever their size, they are seen as well. A
+    column that is narrower than that noise lies in one of them, or on an end: what is clear is cut evenly for a second look.
     """
-    ends = np.concatenate([-EDGES[:0:-1], [0.0], EDGES[1:]])  # of cells: the innermost ones hold all that is smaller
-    size, count = len(ends) - 1, len(where)
+    ends = np.tile(
+        np.concatenate([-EDGES[:0:-1], [0.0], EDGES[1:]]), (len(where), 1)
+    )  # the innermost hold all that is smaller
+    clear = _clear(rows, where, centre, half, ends, whole)
+    (moved, wide), held = _moments(ends, clear), np.sum(clear, axis=1) / rows.n
+    twice = (wide == 0.0) & (held > 1.0 - TAIL)
+    again = np.flatnonzero(twice)
+    if not again.size:
+        return moved, wide, held, twice
+    low, high = np.transpose(
+        [(np.min(ends[j, :-1][clear[j] > 0.0]), np.max(ends[j, 1:][clear[j] > 0.0])) for j in again]
+    )
+    even = np.column_stack([low - 1.0, np.linspace(low, high, FINER + 1, axis=1), high + 1.0])
+    seen = _clear(rows, where[again], centre[again], half[again], even, whole)
+    moved[again], wide[again] = _moments(even[:, 1:-1], seen[:, 1:-1])
+    return moved, wide, held, twice
+
+
+def _clear(rows: Rows, where: NDArray[np.int64], centre: Array, half: Array, ends: Array, whole: Portion) -> Array:
+    """Rows in cells with such ends, in half ranges around ``centre``, as far as they exceed noise; outer cells are open."""
+    count, size = len(where), ends.shape[1] - 1
 
     def below(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         """Rows up to the end of each cell, column by column: where the rows are, and without a copy of them."""
         xp, found = namespace(x), []
-        for j, middle, reach in zip(where.tolist(), centre.tolist(), half.tolist(), strict=True):
+        for j, middle, reach, each in zip(where.tolist(), centre.tolist(), half.tolist(), ends.tolist(), strict=True):
             t = (x[:, j] if keep is None else x[:, j][keep]) - middle
-            found += [
-                xp.sum(xp.where(t <= reach * end, xp.ones_like(t), 0.0)) for end in (*ends[1:-1].tolist(), math.inf)
-            ]
+            found += [xp.sum(xp.where(t <= reach * end, xp.ones_like(t), 0.0)) for end in (*each[1:-1], math.inf)]
         return (xp.reshape(xp.stack(found), (count, size)),)
 
     (sums,) = rows.sum(below)
     counts = np.diff(sums, axis=1, prepend=0.0)
-    each = Shape(math.sqrt(2.0 * count) * (1.0 + 1e-15), math.sqrt(count) * (1.0 + 1e-15))
-    noisy = whole.noisy(counts, each, CLOSER_SHARE)  # proof: closer
-    clear = np.where(noisy > SEEN * whole.scale(each, CLOSER_SHARE), noisy, 0.0)
-    middles, total = (ends[1:] + ends[:-1]) / 2.0, np.maximum(np.sum(clear, axis=1), 1.0)
+    one = Shape(math.sqrt(2.0 * count) * (1.0 + 1e-15), math.sqrt(count) * (1.0 + 1e-15))
+    noisy = whole.noisy(counts, one, CLOSER_SHARE)  # proof: closer
+    return np.where(noisy > SEEN * whole.scale(one, CLOSER_SHARE), noisy, 0.0)
+
+
+def _moments(ends: Array, clear: Array) -> tuple[Array, Array]:
+    """Mean and standard deviation of columns by their clear cells; zeros where more than SPIKE of them is one cell."""
+    middles, total = (ends[:, 1:] + ends[:, :-1]) / 2.0, np.maximum(np.sum(clear, axis=1), 1.0)
     spike = np.max(clear, axis=1) > SPIKE * total  # what is not in one cell may be anywhere, and rare
-    moved = clear @ middles / total
-    square = clear @ (middles**2 + np.diff(ends) ** 2 / 12.0) / total
+    moved = np.sum(clear * middles, axis=1) / total
+    square = np.sum(clear * (middles**2 + np.diff(ends, axis=1) ** 2 / 12.0), axis=1) / total
     return np.where(spike, 0.0, moved), np.where(spike, 0.0, np.sqrt(np.maximum(square - moved**2, 0.0)))

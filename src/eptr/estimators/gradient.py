@@ -13,7 +13,21 @@ from numpy.typing import NDArray
 from ..privacy.contribution import Ball, Cell, Contribution, Interval, Outer, Together, WeightedOuter
 from ..rows.engine import Rows
 from ..rows.exact import product_grid, sum_grid, toward_zero
-from ..rows.namespace import at_most, clipped, is_foreign, like, namespace, squares, to_numpy, whole, zero_unless
+from ..rows.namespace import (
+    at_least,
+    at_most,
+    clipped,
+    inner,
+    is_foreign,
+    like,
+    namespace,
+    product,
+    squares,
+    times,
+    to_numpy,
+    whole,
+    zero_unless,
+)
 
 __all__ = [
     "Bands",
@@ -33,6 +47,7 @@ __all__ = [
 Array = NDArray[np.float64]
 ROW_BITS = 26
 FEW = 4  # a band that less than one row in so many reaches is summed over these rows alone
+LEAST = 1e-300  # instead of a length of zero, where something that is zero then is divided by it
 REACH = 16.0  # rows are seen up to this multiple of their bound; clipping gradients is what bounds a row's influence
 
 
@@ -94,10 +109,8 @@ class Bands:
             width = high - low
             # Less than the width by more than the roundings of a clipped gradient. proof: band
             safe, grid = width - _roundings(block) * high, sum_grid(n, width)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                part = xp.clip(norm - low, 0.0, safe) if low > 0.0 else at_most(norm, safe)
-                factor = zero_unless(norm > 0.0, part / norm)
-            rows.append(grid * xp.sum(whole(_gradients(z, residual * factor / grid)), axis=1))
+            factor = _band(norm, low, safe) / at_least(norm, LEAST)
+            rows.append(grid * (whole(_gradients(z, residual * factor * (1.0 / grid))) @ xp.ones_like(norm)))
             low = high
         return xp.stack(rows)
 
@@ -162,16 +175,9 @@ class Norms:
 
     def __call__(self, block: Block, n: int) -> Any:
         norm = block.norm if block.keep is None else block.norm[block.keep]
-        if is_foreign(norm):  # how many are at most so large, from sorted values; then differences
-            xp = namespace(norm)
-            below: Any = to_numpy(xp.searchsorted(xp.sort(norm), like(np.array(self.edges[:-1]), norm), side="right"))
-        else:  # comparing all with an edge is quicker than searching for each, and most edges lie beyond all of them
-            least, most = (float(np.min(norm)), float(np.max(norm))) if norm.size else (0.0, 0.0)
-            below = [
-                norm.size if edge >= most else 0 if edge < least else int(np.count_nonzero(norm <= edge))
-                for edge in self.edges[:-1]
-            ]
-        return np.array([*below, norm.shape[0]], dtype=float) - np.array([0, *below])
+        xp = namespace(norm)  # how many are at most so large, from sorted values; then differences
+        below = to_numpy(xp.searchsorted(xp.sort(norm), like(np.array(self.edges[:-1]), norm), side="right"))
+        return np.diff(below.astype(float), prepend=0.0, append=float(norm.shape[0]))
 
     def contributions(self, p: int) -> list[Contribution]:
         return [Cell()]
@@ -229,25 +235,27 @@ class Parts:
         grid = product_grid(n, self.spread.level * self.spread.each)
         off = 0.5 * grid * math.sqrt(block.z.shape[0] * columns) * (1.0 + 1e-9)  # what rounding may add to a length
         longest = max(self.spread.level - off, 0.0) * (1.0 - _roundings(block))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            length = at_most(norm, longest)
-            # Vectors end with the line they are made in: they are what memory there is beside z and the units.
-            factor = block.residual * zero_unless(norm > 0.0, length / norm) * (1.0 / grid)
-            units = whole(_gradients(block.z, factor), nearest=True)
-            del factor
-            low, rows, most = 0.0, [], max(1.0, self.bands.levels[-1] / max(longest, 1e-300))
-            for high in self.bands.levels:
-                width = high - low
-                safe = max(width - off * most - _roundings(block) * high, 0.0)
-                share = (xp.clip(norm - low, 0.0, safe) if low > 0.0 else at_most(norm, safe)) / length
-                share = toward_zero(zero_unless(length > 0.0, share), sum_grid(n, width) / grid)
-                rows.append(units @ share)
-                low = high
-        found = (xp.stack(rows) * grid, _products(units, self.spread.each) * grid**2)
+        length = at_most(norm, longest)
+        # Vectors end with the line they are made in: they are what memory there is beside z and the units.
+        factor = block.residual * (length / at_least(norm, LEAST)) * (1.0 / grid)
+        units = whole(_gradients(block.z, factor), nearest=True)
+        length = at_least(length, LEAST)
+        low, shares, most = 0.0, [], max(1.0, self.bands.levels[-1] / max(longest, LEAST))
+        for high in self.bands.levels:
+            width = high - low
+            safe = max(width - off * most - _roundings(block) * high, 0.0)  # 0 if ``longest`` is
+            shares.append(toward_zero(_band(norm, low, safe) / length, sum_grid(n, width) / grid))
+            low = high
+        found = (inner(xp.stack(shares), units) * grid, _products(units, self.spread.each) * grid**2)
         return (np.concatenate if xp is np else xp.concat)(found, axis=0)
 
     def contributions(self, p: int) -> list[Contribution]:
         return [*self.bands.contributions(p), *self.spread.contributions(p)]
+
+
+def _band(norm: Any, low: float, width: float) -> Any:
+    """How much of a length lies in a band."""
+    return namespace(norm).clip(norm - low, 0.0, width) if low > 0.0 else at_most(norm, width)
 
 
 def _outer(z: Any, factor: Any, radius: float, n: int, each: int = 1) -> Any:
@@ -260,13 +268,13 @@ def _products(units: Any, each: int) -> Any:
     """Outer products of columns, added up by groups of so many first."""
     if each > 1:
         units = namespace(units).sum(namespace(units).reshape(units, (units.shape[0], -1, each)), axis=2)
-    return units @ units.T
+    return inner(units)
 
 
 def _gradients(z: Any, factor: Any) -> Any:
     """f z of every row; f z' read row by row where f is a vector."""
     if factor.ndim == 1:
-        return z * factor
+        return times(z, factor)
     each = factor[:, None, :] * z[None, :, :]
     return namespace(z).reshape(each, (factor.shape[0] * z.shape[0], z.shape[1]))
 
@@ -299,22 +307,23 @@ class Gradient:
         self.grid = 2.0 ** (math.frexp(max(REACH * x_bound, constant or 0.0))[1] - ROW_BITS)
         # Rows and the constant enter as whole numbers, so the grid is folded in here.
         self.column = None if constant is None else float(math.trunc(constant / self.grid))
-        bits = ROW_BITS - math.ceil(math.log2(len(theta) + 1))
-        self.map, self.slopes = whitening.T * self.grid, round_public(theta, bits) * self.grid
+        bits, slopes = ROW_BITS - math.ceil(math.log2(len(theta) + 1)), theta.T if theta.ndim == 2 else theta[None, :]
+        # To z and, below it, to predictors: one product of matrices for both.
+        self.map = np.vstack([whitening.T, round_public(slopes, bits)]) * self.grid
+        self.size, self.several = whitening.shape[1], theta.ndim == 2
         self.far = True  # whether a value may lie beyond REACH times the bound
 
     def block(self, x: Any, y: Any, keep: Any, *, rooted: bool = True) -> Block:
         """Whitened rows and their residuals; a value beyond REACH times the bound is moved to that edge."""
         xp, p = namespace(x), x.shape[1]
-        units = x * (1.0 / self.grid)
+        units = times(x, 1.0 / self.grid)
         units = whole(clipped(units, 2.0**ROW_BITS) if self.far else units, nearest=True)
-        slopes, z = like(self.slopes[:p], x), like(self.map[:, :p], x) @ units.T
-        predictor = units @ slopes if slopes.ndim == 1 else slopes.T @ units.T
+        found = product(like(self.map[:, :p], x), units.T)
+        del units  # memory that z times a factor takes next
         if self.column is not None:
-            constant = self.column * self.slopes[p]
-            predictor += float(constant) if constant.ndim == 0 else like(constant[:, None], x)
-            z += like(self.map[:, p:] * self.column, x)
-        mean = self.likelihood.mean(predictor)
+            found += like(self.map[:, p:] * self.column, x)
+        z = found[: self.size, :]
+        mean = self.likelihood.mean(found[self.size :, :] if self.several else found[self.size, :])
         roots, residual = self.likelihood.roots(mean) if rooted else None, self.likelihood.residual(y, mean)
         if keep is not None:
             residual = xp.where(keep, residual, 0.0)

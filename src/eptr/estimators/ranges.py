@@ -41,11 +41,12 @@ def column_ranges(value: Any, n_features: int, names: list[str] | None, name: st
             if len(value) != n_features:
                 raise BoundError(f"{name} has {len(value)} entries, but X has {n_features} columns: give one for each.")
             names = list(value)
-        missing, unknown = len(set(names) - set(value)), len(set(value) - set(names))
+        missing, unknown = len(set(names) - set(value)), [key for key in value if key not in names]
         if missing or unknown:
             raise BoundError(
-                f"{name} lacks {missing} of the {n_features} columns of X and has {unknown} that X does not have: "
-                "give one pair (low, high) for each column name."
+                f"{name} lacks {missing} of the {n_features} columns of X and has {len(unknown)} that X does not have"
+                f"{': ' + ', '.join(map(repr, unknown)) if unknown else ''}; give one pair (low, high) for each column, and "
+                "leave columns that are no features out of X."
             )
         value = [value[column] for column in names]
     elif isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from ..privacy.contribution import Ball
-from .descent import CURVATURE_NOISE, EVEN, SLOPE, Descent, Solution
+from .descent import EVEN, SLOPE, Descent, Solution
 from .gradient import Bands, Beyond, Slope, Spread
+from .schedule import CURVATURE_NOISE
 from .shrinking import firm, james_stein
 from .whitening import repaired
 

@@ -68,7 +68,7 @@ def test_sums_are_exact_and_dropped_rows_are_in_none():
 
 def test_dropped_rows_are_zero_after_the_domain_was_mapped():
     design = Design("gaussian", [(2.0, 4.0)], [0.3], 5.0, 1.0)
-    rows = _Scaled(MemoryRows(np.array([[4.0], [np.nan]]), np.array([5.5, 1.0]), drop_invalid=True), design)
+    rows = _Scaled(MemoryRows(np.array([[4.0], [np.nan]]), np.array([5.5, 1.0]), drop_invalid=True), design, 0.25)
     seen = []
     rows.sum(lambda x, y, keep: (seen.extend([x, y]), ())[1])
-    assert [a.tolist() for a in seen] == [[[1.0], [0.0]], [0.5, 0.0]]
+    assert [a.tolist() for a in seen] == [[[1.0], [0.0]], [0.25, 0.0]]

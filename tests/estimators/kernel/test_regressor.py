@@ -37,8 +37,34 @@ def test_a_response_at_an_end_of_its_range_counts_whole(end):
     noise, X = Replay(0), np.linspace(-1, 1, 50)[:, None]
     model = eptr.KernelRegressor(domain=(-1, 1), y_bound=2.0, bandwidth=0.4, random_state=noise)
     model.fit(X, np.full(50, end))
-    sums, counts = noise.calls[0].values
-    np.testing.assert_allclose(sums, np.sign(end) * counts, atol=1e-6)
+    assert float(noise.calls[0].values) == 50 * end
+    sums, counts = noise.calls[-1].values
+    left = np.clip((end - model.trend_[-1]) / model.residual_radius_, -1.0, 1.0)
+    np.testing.assert_allclose(sums, left * counts, atol=1e-6)
+
+
+@pytest.mark.parametrize("trend", [None, "linear"])
+def test_y_far_from_the_middle_of_a_wide_range_is_smoothed_around_its_mean(trend):
+    found = []
+    for seed in range(4):
+        rng = np.random.default_rng([seed, 8])
+        x = rng.uniform(size=(2000, 1))
+        truth = 90.0 + np.sin(6.0 * x[:, 0])
+        model = eptr.KernelRegressor(1.0, 1e-6, (0, 1), 100.0, 0.05, trend=trend, random_state=seed)
+        error = model.fit(x, truth + 0.2 * rng.normal(size=2000)).predict(x) - truth
+        found.append(np.mean(error**2) / np.var(truth))
+    assert np.mean(found) < 0.5  # around the middle: dozens
+
+
+def test_the_mean_of_y_is_without_rows_that_are_dropped():
+    noise, X, y = Replay(0), np.linspace(-1, 1, 50)[:, None], np.full(50, 4.5)
+    X[::2] = np.nan
+    # Whatever stands for y in a row that is dropped is not in the middle of the range.
+    eptr.KernelRegressor(domain=(-1, 1), y_bound=(1.0, 5.0), bandwidth=0.4, invalid="drop", random_state=noise).fit(
+        X, y
+    )
+    assert float(noise.calls[0].values) == 25 * 1.5
+    assert float(np.sum(noise.calls[1].values)) == 25
 
 
 def test_kernel_queries_split_or_spend_the_budget():

@@ -71,3 +71,12 @@ def test_tested_strategies_say_why_they_have_no_intervals():
     model = eptr.LinearRegression(4.0, 1e-2, 3.0, 5.0, coef_bound=2.0, strategy="tight").fit(X, y)
     with pytest.raises(eptr.InputError, match="refined"):
         model.summary()
+
+
+@pytest.mark.parametrize(("ones", "said"), [(3, True), (1500, False)])
+def test_a_table_says_that_others_may_stand_for_what_is_not_told(ones, said):
+    rng, n = np.random.default_rng(0), 5000
+    X = np.column_stack([rng.normal(size=n), np.arange(n) < ones])
+    fit = eptr.LinearRegression(4.0, 1e-6, x_range=[(-4, 4), (0, 1)], y_range=(-8, 8), random_state=0)
+    fit.fit(X, X[:, 0] + rng.normal(size=n))
+    assert ("may stand for it" in str(fit.summary())) == said

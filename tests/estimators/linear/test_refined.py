@@ -14,6 +14,9 @@ from benchmarks.mixed import one_run as one_table
 from benchmarks.ranges import one_run, one_tail
 
 import eptr
+from eptr.estimators.columns import Columns
+from eptr.estimators.linear.refined import _shrunk
+from eptr.estimators.shrinking import firm
 from eptr.rivals import AdaSSP
 
 LIFE = {setting.name: setting for setting in SETTINGS}
@@ -279,3 +282,29 @@ def test_sums_of_clear_data_are_charged_for_with_what_a_row_can_add_to_them():
         ("Interval", {"low": 0.0, "high": 1.0}),
         ("Ball", {"radius": pytest.approx(5.0 * longest, rel=1e-9)}),
     ]
+
+
+def shrunk(beta, noise, centre, level):
+    """By a fit of two columns with an intercept that lie around ``centre``."""
+    none = np.zeros(2, dtype=bool)
+    columns = Columns(centre - 1.0, centre + 1.0, centre, np.ones(2), none, np.ones(2), 0.0, none)
+    model = eptr.LinearRegression(1.0, 1e-6, x_range=(-1, 1), y_range=(-1, 1))
+    return _shrunk(np.asarray(beta, dtype=float), noise, columns, level, model._public(1000, 2, 0))
+
+
+def test_slopes_that_noise_alone_may_be_are_none_where_the_mean_was_bought():
+    noise = np.diag([0.04, 0.04, 0.01])
+    at = 0.2 * np.sqrt((1.0 - firm(np.sqrt([50.0, 50.0]), 1.0)) * 100.0 / 2.0)  # where noise is as long as it seldom is
+    for size, kept in [(0.999 * at, False), (1.001 * at, True)]:
+        found = shrunk([size, -size, 0.3], noise, np.zeros(2), (0.2, 0.5))
+        assert bool(np.any(found[:2])) is kept
+        assert np.all(shrunk([size, -size, 0.3], noise, np.zeros(2), (0.2, np.inf))[:2] != 0.0)
+
+
+def test_the_mean_of_y_is_weighed_against_what_was_bought():
+    beta, noise, centre = np.array([3.0, -2.0, 0.7]), np.diag([0.04, 0.09, 0.01]), np.array([2.0, 5.0])
+    found = shrunk(beta, noise, centre, (1.5, 0.4))
+    told = beta @ [2.0, 5.0, 1.0]
+    variance = 0.04 * 4.0 + 0.09 * 25.0 + 0.01
+    wanted = 1.5 + (told - 1.5) * 0.4**2 / (0.4**2 + variance)
+    assert found @ [2.0, 5.0, 1.0] == pytest.approx(wanted, rel=1e-9)

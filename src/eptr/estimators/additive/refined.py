@@ -13,11 +13,13 @@ from ...privacy.claim import Cost
 from ...privacy.spending import Portion, Spending
 from ...rows.engine import Rows
 from ...rows.memory import MemoryRows
-from ..descent import Solution, schedule
+from ..descent import Solution
 from ..gradient import Gradient, Residuals
 from ..linear.problem import Problem
 from ..linear.refined import Squares, descend, effective
 from ..planning import Plan
+from ..quantile import private_quantile
+from ..schedule import schedule
 from ..strategy import NoisySums
 from .axes import RARE, Levels, axes_of, cells_of, release_axes
 from .basis import degrees_of
@@ -33,6 +35,8 @@ Array = NDArray[np.float64]
 # From trials on simulated curves and a simulated dependent pair of columns (refined.md, constants). Shares are of mu^2.
 AXES_SHARE = 0.08  # on histograms of the columns
 MIDDLE_SHARE = 0.03  # on a first look at the mean of y, which may lie far from the middle of a wide range
+SIZE_SHARE = 0.02  # and on how far from there y goes, which may be much less than half the range ...
+SIZE_LEVEL, SIZE_MARGIN, SIZES = 0.95, 4.0, 2.0**-14  # ... for so many rows, times this; in half ranges, at least
 # Functions of one column: COUNT (sqrt(n) mu)^POWER, at most MANY sqrt(n); and sqrt(columns) times as many of several.
 COUNT, POWER, MANY = 1.75, 0.7, 0.6
 LEAST, MOST = 3, 40  # functions of a column at least, and of all columns at most
@@ -113,10 +117,14 @@ class Refined(NoisySums):
         ]
         functions = degrees_of(public.terms, counts)
         expansion = Expansion(axes, public.terms, tuple(functions))
-        p, bound = expansion.count, (high - low) / 2.0
-        reach = REACH - 1.0 + max(high - centre, centre - low) / bound  # beyond the farther end of the range as ever
+        p, half = expansion.count, (high - low) / 2.0
+        sizes = {"low": SIZES * half, "high": 2.0 * half, "ratio": 2.0, "forgiving": 2.0}
+        away = lambda x, y: abs(y - centre)  # noqa: E731
+        size = private_quantile(rows, away, SIZE_LEVEL, spending=spending, share=SIZE_SHARE, **sizes)  # proof: size
+        bound = min(SIZE_MARGIN * size, half)  # in a range much wider than y its square would drown in noise
+        reach = ((REACH - 1.0) * half + max(high - centre, centre - low)) / bound  # beyond the farther end of the range
         problem = Problem(public.budget, public.unit, rows.n, p, LENGTH * math.sqrt(p), bound, fit_intercept=True)
-        seen, left = Expanded(rows, expansion, centre), spending.within(1.0 - AXES_SHARE - MIDDLE_SHARE)
+        seen, left = Expanded(rows, expansion, centre), spending.within(1.0 - AXES_SHARE - MIDDLE_SHARE - SIZE_SHARE)
         share = 0.0 if schedule(rows.n, p + 1, effective(left.mu, left.unit), 1.0).banded else MEAN_SHARE
         solution, whitening, unknown, _ = descend(
             seen, problem, left.within(1.0 - share), symmetric=False, reach=reach, pace=PACE, frugal=True

@@ -33,6 +33,7 @@ ROUGH_LENGTH, BEYOND = 1.5, 0.8  # rows are shortened at ROUGH_LENGTH sqrt(p), t
 # Little noise needs little cutting: OUTSIDE/(sqrt(n) mu) of the rows, by a private quantile of their lengths.
 SPREAD_SHARE, OUTSIDE = 0.03, 2.5
 NEAREST, FURTHEST, RATIO = 0.5, 64.0, 2.0**0.25  # in sqrt(p), and the ends of its cells
+SHORTENED = 1.5  # times as much of a column as is left in rows that are cut, and that is put back
 # Weights of sums and counts beside products: with COUNT = MEAN^2/2 counts cost nothing.
 MEAN = 0.75
 COUNT = MEAN**2 / 2.0
@@ -129,7 +130,23 @@ def discriminant(rows: Rows, public: TestedClasses, spending: Spending) -> Bayes
     second = look(seen, K, whitened, centres, radius, left, 1.0 - ROUGH_SHARE - spent)
     root = whiten(n * second.within(shrunk(second.means, second.noise_means)), n * second.noise, n).matrix
     means = drawn_together(centres + second.means, second.counts, second.noise_means)
+    if columns is not None:
+        root = _put_back(root, matrix, means, second.shares, columns.variance)
     return _report(means, matrix, root, second, scale, centre, public, columns)
+
+
+def _put_back(root: Array, matrix: Array, means: Array, shares: Array, variance: Array) -> Array:
+    """The root of the precision, with what shortening took from columns of known variance. Post-processing. proof: lost"""
+    back = np.linalg.inv(matrix)
+    apart, deviation = (means - shares @ means) @ back.T, back @ np.linalg.inv(root)
+    left = np.sum(deviation**2, axis=1) + shares @ apart**2
+    lost = np.where(
+        variance > SHORTENED * left, variance - left, 0.0
+    )  # what all columns lose alike changes no direction
+    if not np.any(lost):
+        return root
+    values, vectors = np.linalg.eigh(np.linalg.inv(root @ root) + (matrix.T * lost) @ matrix)
+    return np.asarray((vectors / np.sqrt(values)) @ vectors.T)
 
 
 def _seen(rows: Rows, public: TestedClasses, spending: Portion) -> tuple[Rows, Columns | None, Portion]:

@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...privacy.contribution import Shape
+from ...privacy.contribution import Interval, Shape
 from ...privacy.spending import Portion, Spending
 from ...rows.engine import Rows
+from ...rows.exact import sum_grid, toward_zero
 from ...rows.namespace import dots, like, namespace, tiled
 from ..linear.problem import Problem
-from ..linear.refined import descend
+from ..linear.refined import descend, effective
 from ..quantile import RADIUS_SHARE, private_quantile, private_radius, target_sizes
 from ..strategy import NoisySums
 from .bounds import least_degree
@@ -26,10 +27,12 @@ __all__ = ["Refined", "read_function", "unsupported"]
 
 Array = NDArray[np.float64]
 
-# Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
+# Chosen on simulated data only, TREND_SHARE and DEGREE_FLOOR by benchmarks/choose_defaults.py. Shares are of mu^2.
 TREND_SHARE = 0.20
-RESIDUAL_SHARE = 0.04
-RESIDUAL_LEVEL = 0.98
+MEAN_SHARE = 0.03  # on the mean of y
+RESIDUAL_SHARE = 0.04  # on the size of what the mean leaves, and again on that of what a line does
+OUTSIDE, MOST_OUTSIDE = 8.0, 0.05  # rows that may be longer than that: OUTSIDE/mu, and at most such a share
+FAR = 3.0  # y is moved if its mean lies so many times its noise from the middle of the range
 # Where the noisy degree is below this many standard deviations of its noise, neighbours further away are asked.
 DEGREE_FLOOR = 4.0
 # How far: kernels wider by factors of sqrt 2, up to eight times, read off the same released sums.
@@ -57,18 +60,16 @@ class Refined(NoisySums):
 
 
 def release_sums(rows: Rows, public: Smoothing, spending: Portion) -> KernelFitted:
-    """A private line if asked for, then the kernel sums of what it leaves; costs the portion. proof: function"""
-    n, d, design = rows.n, rows.n_features, public.design
-    line, radius, kernel_share = np.zeros(d + 1), design.y_radius, 1.0
+    """Where y is and how far it goes, a private line if asked for, then the kernel sums of what is left. proof: function"""
+    n, d, design, line = rows.n, rows.n_features, public.design, np.zeros(rows.n_features + 1)
+    line[-1] = _mean(rows, design, spending)
+    radius, kernel_share = _size(rows, design, line, spending), 1.0 - MEAN_SHARE - RESIDUAL_SHARE
     if public.trend:
-        problem = Problem(public.budget, public.unit, n, d, math.sqrt(d), design.y_radius, True)
-        found, whitening, *_ = descend(_Scaled(rows, design), problem, spending.within(TREND_SHARE), symmetric=True)
-        line = whitening.matrix @ found.phi
-        radius = private_quantile(
-            rows, lambda x, y: abs(design.target(y) - along(line, design, x)), RESIDUAL_LEVEL,
-            low=design.y_radius * 2.0**-12, high=design.y_radius, spending=spending, share=RESIDUAL_SHARE, ratio=1.1,
-        )  # fmt: skip
-        kernel_share = 1.0 - TREND_SHARE - RESIDUAL_SHARE
+        problem = Problem(public.budget, public.unit, n, d, math.sqrt(d), radius, True)
+        seen, reach = _Scaled(rows, design, float(line[-1])), 2.0 * design.y_radius / radius  # y to both ends
+        found, whitening, *_ = descend(seen, problem, spending.within(TREND_SHARE), symmetric=True, reach=reach)
+        line = line + whitening.matrix @ found.phi
+        radius, kernel_share = _size(rows, design, line, spending), kernel_share - TREND_SHARE - RESIDUAL_SHARE
     features = design.features()
 
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
@@ -81,6 +82,29 @@ def release_sums(rows: Rows, public: Smoothing, spending: Portion) -> KernelFitt
     return KernelFitted.of(
         public, value=noisy, noise=spending.scale(pair, kernel_share), trend=line, residual_radius=radius, sums=noisy
     )
+
+
+def _mean(rows: Rows, design: Design, spending: Portion) -> float:
+    """Of y, from the middle of its range, if it stands out from its noise. proof: mean"""
+    n, radius = rows.n, design.y_radius
+    grid, each = sum_grid(n, radius), Interval(-radius, radius)
+
+    def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+        target = toward_zero(design.target(y), grid)
+        return (namespace(y).sum(target if keep is None else namespace(y).where(keep, target, 0.0)),)
+
+    (total,) = rows.sum(block)
+    mean = float(spending.noisy(total, each, MEAN_SHARE)) / n
+    return min(max(mean, -radius), radius) if abs(mean) > FAR * spending.scale(each, MEAN_SHARE) / n else 0.0
+
+
+def _size(rows: Rows, design: Design, line: Array, spending: Portion) -> float:
+    """What a released line leaves of y is no larger, but for few rows: its noise would be that of the whole range. proof: size"""
+    level = 1.0 - min(OUTSIDE / (rows.n * effective(spending.mu, spending.unit)), MOST_OUTSIDE)
+    return private_quantile(
+        rows, lambda x, y: abs(design.target(y) - along(line, design, x)), level, low=design.y_radius * 2.0**-12,
+        high=2.0 * design.y_radius, spending=spending, share=RESIDUAL_SHARE, ratio=2.0, forgiving=2.0,
+    )  # fmt: skip
 
 
 def _pair(features: Any, n: int) -> Shape:
@@ -130,18 +154,18 @@ def unsupported(fitted: KernelFitted, x: Array) -> NDArray[np.bool_]:
 class _Scaled:
     """The same rows with the domain mapped to [-1, 1] and y centred, for the trend."""
 
-    def __init__(self, rows: Rows, design: Design) -> None:
-        self.rows, self.design = rows, design
+    def __init__(self, rows: Rows, design: Design, centre: float) -> None:
+        self.rows, self.design, self.centre = rows, design, centre
         self.n, self.n_features, self.each = rows.n, rows.n_features, rows.each
 
     def check(self) -> None:
         self.rows.check()
 
     def sum(self, fn: Any) -> tuple[Array, ...]:
-        design = self.design
+        design, centre = self.design, self.design.y_centre + self.centre
 
         def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
-            xp, unit, target = namespace(x), design.unit(x), y - design.y_centre
+            xp, unit, target = namespace(x), design.unit(x), y - centre
             if keep is not None:  # a dropped row is zero after the mapping, too
                 unit, target = xp.where(keep[:, None], unit, 0.0), xp.where(keep, target, 0.0)
             result: tuple[Any, ...] = fn(unit, target, keep)

@@ -63,7 +63,7 @@ class KernelRegressor(Regressing):
     kernel_, queries_ : the kernel, and the points at which "tight" and "paper" answer
     values_, replied_ : the answers there, and whether each is a reply
     sums_ : released kernel sums of y and of ones, from which the function follows ("refined")
-    trend_, residual_radius_ : slopes and intercept of the private line, and the bound on what it leaves
+    trend_, residual_radius_ : slopes and intercept of the private line (else the mean of y), and the bound on what it leaves
 
     Examples
     --------

@@ -12,7 +12,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ...rows.engine import Rows
 from ...rows.exact import product_grid, project, shrink_factors
-from ...rows.namespace import doubles, namespace, whole
+from ...rows.namespace import doubles, inner, namespace, whole
 
 __all__ = ["Moments", "SafetyRule", "moments", "paper_rule", "sharp_numerator", "solve", "tight_rule"]
 
@@ -63,7 +63,7 @@ def moments(
             ones = xp.where(keep, ones, 0.0)
         side = t, whole(ones * float(column or 0))
         rest = xp.stack([xp.stack([one @ two for two in side]) for one in side])
-        sums = z.T @ z, xp.stack([each @ z for each in side]), rest  # one by one: few columns make slow products
+        sums = inner(z.T), xp.stack([each @ z for each in side]), rest  # one by one: few columns make slow products
         if not count:
             return sums
         beyond = abs(y) > y_bound

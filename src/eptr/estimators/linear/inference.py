@@ -30,6 +30,10 @@ TOO_FEW_ROWS = (
     "Too few rows, or too small an epsilon, to undo the clipping of large errors: for skewed, mostly zero, binary or count\n"
     "outcomes this need not be least squares, and the intervals need not hold."
 )
+STANDS_FOR = (
+    'A column with "too few rows to say" is hardly in the fit: those that go together with it may stand for it, and their\n'
+    "intervals are those of a fit without it."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +75,7 @@ class Summary:
             f"({self.release.epsilon:g}, {self.release.delta:g})-differentially private, {self.release.neighbours} neighbours"
             + ("." if self.release.private else "; SEEDED, NOT PRIVATE."),
             self.caution,
+            *([STANDS_FOR] if 0 < np.sum(self.undetermined) < len(self.undetermined) else []),
         ]
         return "\n".join(lines)
 

@@ -14,17 +14,19 @@ from ...privacy.contribution import Ball, Interval
 from ...privacy.spending import Portion, Spending
 from ...privacy.unit import Unit
 from ...rows.engine import Rows
+from ...rows.exact import sum_grid, toward_zero
 from ...rows.memory import MemoryRows
-from ...rows.namespace import namespace
+from ...rows.namespace import namespace, zero_unless
 from ..columns import Columns, Standardised, standardise
 from ..coordinates import buy, price
-from ..descent import Descent, Solution, schedule
+from ..descent import Descent, Solution
 from ..gradient import REACH
 from ..planning import Plan
 from ..quantile import RADIUS_SHARE, private_radius, target_sizes
 from ..ranges import buy_ranges
 from ..rough import Rough
-from ..shrinking import james_stein
+from ..schedule import schedule
+from ..shrinking import firm, james_stein
 from ..strategy import NoisySums
 from ..whitening import Whitening
 from .bounds import moments
@@ -43,6 +45,9 @@ CLEAR = 4.0  # times its noise, y'y is known well enough to clip steps by
 CROSS_SHARE = 0.05  # on X'y, the start of clear data
 WARM = 0.07  # it is a good one if one step leaves so little of its noise, in standard errors of a model without columns
 WARM_CLIP = 3.0  # symmetric errors: one step from there, clipped at this multiple of sqrt(p sigma^2)
+# Where noise rules, on the mean of y alone: what makes it clear to such a share of its half range, and at most so much.
+LEVEL_NOISE, LEVEL_SHARE = 0.02, 0.05
+ELSEWHERE = 2.0  # it is not in the middle of its range if it lies more than so many times its noise from there
 ROW_LENGTH = 1.5  # standardised rows are shortened at this multiple of sqrt(p), for the Gram matrix alone
 SIMULATED = 100_000  # rows of a plan
 
@@ -96,6 +101,9 @@ class Refined(NoisySums):
         centre = (low + high) / 2.0 if public.y_range is not None and public.fit_intercept else 0.0
         if columns is not None and columns.y_mean is not None:  # in a wide range y may lie far from the middle
             centre = columns.y_mean
+        doubt = math.inf  # of the centre
+        if public.y_range is not None and public.fit_intercept:
+            centre, doubt, left = _level(rows, low, high, public.numbers, centre, left)
         if public.y_range is not None:
             public = replace(public, y_bound=max(high - centre, centre - low))
         if columns is not None or public.y_range is not None:
@@ -105,7 +113,7 @@ class Refined(NoisySums):
         solution, whitening, unknown, outside = descend(
             seen, public, left, symmetric=public.symmetric, reach=reach, count=columns is None, variance=variance
         )
-        return _report(solution, whitening, unknown, columns, centre, outside, public, stated)
+        return _report(solution, whitening, unknown, columns, (centre, doubt), outside, public, stated)
 
 
 def _bought(rows: Rows, public: LeastSquares, spending: Spending) -> tuple[LeastSquares, Portion]:
@@ -116,6 +124,26 @@ def _bought(rows: Rows, public: LeastSquares, spending: Spending) -> tuple[Least
     if "x_bound" in public.to_buy:  # of every column: one bound for all would be that of the widest
         public = replace(public, x_bound=None, x_range=buy_ranges(rows, spending, RADIUS_SHARE))
     return public, spending.within(1.0 - RADIUS_SHARE * count)
+
+
+def _level(rows: Rows, low: float, high: float, p: int, known: float, left: Portion) -> tuple[float, float, Portion]:
+    """The mean of y where noise rules, its noise, and what is left of the budget; elsewhere what is ``known``. proof: level"""
+    n, middle, half = rows.n, (low + high) / 2.0, (high - low) / 2.0
+    if schedule(n, p, effective(left.mu, left.unit), 1.0).banded:
+        return known, math.inf, left
+    each, grid = Interval(-half, half), sum_grid(n, half)
+    share = min(LEVEL_SHARE, (left.scale(each, 1.0) / (LEVEL_NOISE * half * n)) ** 2)
+
+    def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+        xp = namespace(y)
+        moved = toward_zero(xp.clip(y - middle, -half, half), grid)
+        return (xp.sum(moved if keep is None else zero_unless(keep, moved)),)
+
+    (total,) = rows.sum(block)
+    noise, found = left.scale(each, share) / n, float(left.noisy(total, each, share)) / n
+    found = min(max(found, -half), half)
+    sure = max(0.0, 1.0 - (ELSEWHERE * noise / max(abs(found), 1e-300)) ** 2)
+    return middle + sure * found, noise, left.within(1.0 - share)
 
 
 def descend(
@@ -215,7 +243,7 @@ def _report(
     whitening: Whitening,
     undetermined: NDArray[np.bool_],
     columns: Columns | None,
-    centre: float,
+    level: tuple[float, float],
     outside: float,
     public: LeastSquares,
     stated: dict[str, Any],
@@ -232,7 +260,7 @@ def _report(
     to_user = to_user @ whitening.matrix
     beta = to_user @ solution.phi
     if public.fit_intercept:
-        beta[-1] += centre
+        beta[-1] += level[0]
     covariance = to_user @ solution.covariance @ to_user.T
     sampling = np.sqrt(np.diag(to_user @ solution.sampling @ to_user.T))
     if columns is not None and public.fit_intercept:  # where x is 0 the line is known as well as its slopes
@@ -246,6 +274,7 @@ def _report(
         to_user @ (short * solution.phi) + (beta - to_user @ solution.phi),
         solution.noise**2 * (to_user @ to_user.T),
         columns,
+        level,
         public,
     )
     return RegressionFitted(
@@ -263,11 +292,18 @@ def _report(
     )
 
 
-def _shrunk(beta: Array, noise: Array, columns: Columns | None, public: LeastSquares) -> Array:
-    """Slopes are shrunk together. The mean of y stays as it is."""
-    slopes = public.n_features
-    factor, shrunk = james_stein(beta[:slopes], noise[:slopes, :slopes]), beta.copy()
+def _shrunk(
+    beta: Array, noise: Array, columns: Columns | None, level: tuple[float, float], public: LeastSquares
+) -> Array:
+    """Slopes are shrunk together, and the mean of y towards what is known of it with such noise. proof: level"""
+    slopes, (centre, doubt) = public.n_features, level
+    here, shrunk = noise[:slopes, :slopes], beta.copy()
+    factor = james_stein(beta[:slopes], here)
+    if doubt < math.inf and not firm(np.linalg.solve(np.linalg.cholesky(here), beta[:slopes]), 1.0):
+        factor = 0.0  # where noise rules, slopes that noise alone may be are none
     shrunk[:slopes] *= factor
     if public.fit_intercept and columns is not None:
-        shrunk[-1] += (1.0 - factor) * float(beta[:slopes] @ columns.centre)
+        at = np.append(columns.centre, 1.0)
+        kept = 1.0 / (1.0 + float(at @ noise @ at) / doubt**2)
+        shrunk[-1] = centre + kept * (float(at @ beta) - centre) - float(columns.centre @ shrunk[:slopes])
     return shrunk

@@ -82,11 +82,15 @@ class LinearRegression(LinearModel):
     --------
     >>> import numpy as np, eptr
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(5000, 3))
-    >>> y = X @ [1.0, -0.5, 0.25] + rng.normal(size=5000)
-    >>> fit = eptr.LinearRegression(epsilon=1.0, delta=1e-6, x_bound=3.0, y_bound=5.0).fit(X, y)
-    >>> bool(np.abs(fit.coef_ - [1.0, -0.5, 0.25]).max() < 0.2)
+    >>> age, dose = rng.uniform(18, 80, 20_000), rng.uniform(0, 5, 20_000)
+    >>> pressure = 100 + 0.5 * age - 3 * dose + 10 * rng.normal(size=20_000)
+    >>> ranges = {"x_range": [(0, 110), (0, 10)], "y_range": (0, 300)}
+    >>> model = eptr.LinearRegression(epsilon=1.0, delta=1e-6, **ranges)
+    >>> model = model.fit(np.column_stack([age, dose]), pressure)
+    >>> bool(abs(model.coef_[0] - 0.5) < 0.1)
     True
+    >>> model.conf_int().shape  # low and high of age, dose and the intercept
+    (3, 2)
     """
 
     epsilon: float = 1.0

@@ -57,10 +57,11 @@ class LogisticRegression(LogOddsClassifier):
     --------
     >>> import numpy as np, eptr
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(20_000, 2))
-    >>> y = rng.uniform(size=20_000) < 1 / (1 + np.exp(1 - X @ [1.0, -0.5]))
-    >>> fit = eptr.LogisticRegression(epsilon=1.0, x_bound=3.0, classes=[False, True]).fit(X, y)
-    >>> bool(np.abs(fit.coef_ - [[1.0, -0.5]]).max() < 0.2)
+    >>> age = rng.uniform(18, 80, 20_000)
+    >>> smokes = rng.uniform(size=20_000) < 1 / (1 + np.exp(2 - 0.03 * age))
+    >>> model = eptr.LogisticRegression(epsilon=1.0, x_range=[(0, 110)], classes=[False, True])
+    >>> odds_ratio = np.exp(model.fit(age[:, None], smokes).coef_[0, 0])
+    >>> bool(1.01 < odds_ratio < 1.06)  # of one more year
     True
     """
 
@@ -85,7 +86,7 @@ class LogisticRegression(LogOddsClassifier):
             )
 
     def _public(self, n: int, n_features: int, n_classes: int) -> LogisticProblem:
-        advice = "Pass a bound on the norm of a row, such as x_bound=1.5*sqrt(p) for scaled columns, or x_range."
+        advice = "Pass a bound on the norm of a row, such as x_bound=1.5*sqrt(p) for scaled columns."
         if self.x_range is not None and self.x_bound is not None:
             raise BoundError("x_range and x_bound say the same thing twice: pass one of them.")
         bound, ranges = None, None

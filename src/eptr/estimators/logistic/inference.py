@@ -20,8 +20,8 @@ FADING = (
     "rows alone could tell cannot be seen privately (docs/logistic.md)."
 )
 TOO_FEW_ROWS = (
-    "Too few rows, or too small an epsilon, to undo the clipping of rare classes: this is nearer to no effect than maximum\n"
-    "likelihood, and the intervals need not hold."
+    "Too few rows, or too small an epsilon, to undo clipping: coefficients are nearer to no effect than those of\n"
+    "maximum likelihood, and the intervals need not hold."
 )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...rows.engine import Rows
 from ...rows.exact import product_grid, project, shrink_factors
-from ...rows.namespace import doubles, namespace, whole, zero_unless
+from ...rows.namespace import doubles, inner, namespace, whole, zero_unless
 
 __all__ = ["Look", "look"]
 
@@ -44,7 +44,7 @@ def look(rows: Rows, x_bound: float, constant: float | None, classes: int) -> Lo
         beyond = 0.0 * ones[0] if factors is None else xp.sum(doubles(factors < 1.0))
         sums = xp.stack([each @ z for each in member])  # one by one: few columns make slow products
         last = xp.stack([each @ weight for each in member])
-        return z.T @ z, weight @ z, weight @ weight, sums, last, xp.stack([xp.sum(each) for each in member]), beyond
+        return inner(z.T), weight @ z, weight @ weight, sums, last, xp.stack([xp.sum(each) for each in member]), beyond
 
     gram, side, corner, sums, last, counts, outside = rows.sum(block)  # rows in units of the grid: whole numbers
     if constant is not None:

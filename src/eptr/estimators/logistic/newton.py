@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...privacy.contribution import Ball
-from ..descent import CURVATURE_DOUBT, CURVATURE_FINE, Descent, Schedule, Solution, levels, schedule
+from ..descent import CURVATURE_DOUBT, Descent, Solution, levels
 from ..gradient import Bands, Curvature
+from ..schedule import CURVATURE_FINE, Schedule, schedule
 from ..tail import Tail
 from ..whitening import repaired
 from .likelihood import Classes
@@ -27,6 +28,7 @@ SUMS_SHARE = 0.03  # on the sums of each class, to start from
 STEPS, BEND = (0.05,) * 4, 0.2  # as many if the curvature is mostly noise; how much of one goes to its curvature
 NOISE = 2.5  # times the noise of a step on log odds if it had the whole budget: its share, if that is more
 BLURRED, OVERSHOT = 0.5, 1.3  # noise of a curvature from which steps may go too far; by how much they clearly do
+CHANCE = 3.0  # standard deviations of noise by which a gradient must turn back where the curvature is clear
 CLOSE = 1.9  # log odds that moved by less than this over n^(1/8) need but one step more. proof: passes
 # If they moved by less than this over n^(1/6) the curvature is kept, unless its noise exceeds that in each number.
 SAME, CLEAR = 1.0, 0.015
@@ -40,6 +42,7 @@ NORMAL, FLAT = (
 ARRIVED = 0.1  # of the way from the start, at most, may be left for the last step; or what its noise allows
 IMAGINED = 2**14  # rows that were drawn, to know what a curvature should be
 LEAST = 0.1  # eigenvalue of the curvature, where rows and noise allow that much
+FARTHER = 1.5  # the same of one step: farther away the curvature is another one
 FARTHEST = 8.0  # standard deviation of log odds over the rows: beyond it, classes are told apart without error
 
 
@@ -56,8 +59,8 @@ class Newton(Descent):
     likelihood: Classes
     blurred = False  # whether the curvature is mostly noise
     ahead: Array | None = None  # the curvature where the last step ended, if it was short
-    # Where the last step began, its gradient, and what noise has in common with its move.
-    before: tuple[Array, Array, float] | None = None
+    # Where the last step began, its gradient, the variance of that, and what noise has in common with its move.
+    before: tuple[Array, Array, float, float] | None = None
     least, wide = 2.0, 1.4  # steps are cut at so many lengths of a row of the rarest class
 
     def __init__(self, likelihood: Classes, *arguments: object) -> None:
@@ -121,8 +124,12 @@ class Newton(Descent):
         self.ahead = curvature / self.change(released)
         curvature = self.stiffer(self.halfway(curvature, released), phi, released)
         noise = (self.spending.scale(ball, most) / self.n) ** 2
-        self.before = phi, released, noise * float(np.trace(np.linalg.inv(curvature)))
-        return self.inside(phi + self.moved(phi, curvature, released, noise)), others
+        self.before = phi, released, noise, noise * float(np.trace(np.linalg.inv(curvature)))
+        return self.inside(phi + self.at_most(self.moved(phi, curvature, released, noise))), others
+
+    def at_most(self, move: Array) -> Array:
+        """No farther than the curvature here says anything about: beyond, steps would go to and fro. proof: far"""
+        return move * min(1.0, FARTHER / max(self.odds(move), 1e-300))
 
     def moved(self, phi: Array, curvature: Array, gradient: Array, noise: float) -> Array:
         """Newton's step by what is more than noise, as James and Stein have it. ``noise``: variance of the gradient."""
@@ -132,12 +139,16 @@ class Newton(Descent):
 
     def stiffer(self, curvature: Array, phi: Array, gradient: Array) -> Array:
         """No step goes too far along the one before again: there the change of the gradient is the curvature. proof: secant"""
-        if self.before is None or not self.blurred:
+        if self.before is None:
             return curvature
-        move, (_, there, common) = phi - self.before[0], self.before
+        move, (_, there, noise, common) = phi - self.before[0], self.before
         bent = curvature @ move
         here, seen = float(move @ bent), float(move @ (there - gradient)) - common
-        return curvature + (seen / here - 1.0) * np.outer(bent, bent) / here if seen > OVERSHOT * here else curvature
+        most = OVERSHOT * here
+        if not self.blurred:  # it has to turn back, and not by chance
+            turned = OVERSHOT * float(move @ there) + CHANCE * math.sqrt(2.0 * noise * float(move @ move))
+            most = max(most, turned)
+        return curvature + (seen / here - 1.0) * np.outer(bent, bent) / here if seen > most else curvature
 
     def halfway(self, curvature: Array, gradient: Array) -> Array:
         """The mean curvature on the way from here: where it ends, the shares of the classes are those counted. proof: passes"""
