@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -234,13 +235,8 @@ def _estimators(entrants: list[Entrant], called: str = "{}") -> Iterator[Check]:
         model = entrant.example(1.0, 1.0, [0, 1], epsilon=EPSILON, delta=FIT_DELTA, **settings)
         # A printed test is convicted at a small delta, by its own check above.
         if entrant.name != "PTR-literature":
-            yield _estimator(called.format(entrant.name), entrant, model, pairs)
-
-
-def _estimator(name: str, entrant: Entrant, model: Any, pairs: Callable[[int], Iterator[Pair]]) -> Check:
-    return Check(
-        name, lambda effort: estimator_finding(entrant.name, model, pairs, EPSILON, effort, not entrant.private)
-    )
+            found = partial(estimator_finding, entrant.name, model, pairs, EPSILON, guilty=not entrant.private)
+            yield Check(called.format(entrant.name), found)
 
 
 _ALL = [

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import count
 from textwrap import shorten
 from typing import Any
 
@@ -21,7 +22,7 @@ from sklearn.base import clone
 from .audit.artefacts import Collect, Fit, artefacts, compare_artefacts, outlines
 from .audit.finding import Check, Finding
 from .audit.known_bad import BoxDraw, CommonTypeCounts, NoisyCounts, TalkativeCounts, WarningCounts
-from .audit.mixed_types import search_types
+from .audit.mixed_types import containers, search_types
 from .audit.neighbours import neighbours
 from .audit.replay import Diverged, Replay
 from .audit.support import Impossible, impossible
@@ -154,24 +155,29 @@ def type_checks() -> Iterator[Check]:
     rng = np.random.default_rng(0)
     X, numbers = rng.uniform(-1, 1, size=(24, 2)).tolist(), rng.uniform(-1, 1, size=24).tolist()
     whole, text = [i % 3 for i in range(24)], [("no", "perhaps", "yes")[i % 3] for i in range(24)]
+    turns = {True: count(), False: count()}  # with labels, and without
     for entrant in (entrant for entrant in OURS if entrant.noise == "added"):
-        name, model = entrant.name.replace("-refined", ""), _example(entrant)
+        name, model, turn = entrant.name.replace("-refined", ""), _example(entrant), next(turns[bool(entrant.labels)])
         if entrant.labels:
             words = _example(entrant, ["no", "perhaps", "yes"])
-            yield _types(f"{name}, labels 0, 1, 2", model, (X, whole), "target")
-            yield _types(f"{name}, labels of text", words, (X, text), "target")
+            yield _types(f"{name}, labels 0, 1, 2", model, (X, whole), "target", turn)
+            yield _types(f"{name}, labels of text", words, (X, text), "target", turn)
         else:
-            yield _types(f"{name}, targets", model, (X, numbers), "target")
-        yield _types(f"{name}, cells", model, (X, whole if entrant.labels else numbers), "cell")
+            yield _types(f"{name}, targets", model, (X, numbers), "target", turn)
+        yield _types(f"{name}, cells", model, (X, whole if entrant.labels else numbers), "cell", turn)
     counts: dict[str, Any] = {"epsilon": EPSILON, "delta": DELTA, "classes": CLASSES}
     yield _types("counts, each label read by itself", NoisyCounts(**counts), (X, whole), "target")
-    yield _types("bad: labels through one array (0.1)", CommonTypeCounts(**counts), (X, whole), "target", True)
-    yield _types("bad: a warning counts labels", WarningCounts(**counts), (X, whole), "target", True)
+    yield _types("bad: labels through one array (0.1)", CommonTypeCounts(**counts), (X, whole), "target", guilty=True)
+    yield _types("bad: a warning counts labels", WarningCounts(**counts), (X, whole), "target", guilty=True)
 
 
-def _types(name: str, model: Any, rows: Any, place: str, guilty: bool = False) -> Check:
+def _types(name: str, model: Any, rows: Any, place: str, turn: int | None = None, guilty: bool = False) -> Check:
+    """Containers are opened before an estimator sees a row: at less effort those who take turns meet a third of them each."""
+
     def run(effort: float) -> Finding:
-        found = search_types(model, rows, place)
+        every = list(containers().items())
+        some = every if turn is None or effort >= 1.0 else every[turn % 3 :: 3]
+        found = search_types(model, rows, place, dict(some))
         said = (
             shorten(next(iter(found.faults.values())), 60, placeholder=" ...")
             if found.convicts

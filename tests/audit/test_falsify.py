@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from eptr import Adapter, InputError
-from eptr.audit.domain import Domain
 from eptr.audit.falsify import Claims, falsify
 
 
@@ -80,22 +79,6 @@ def test_float32_least_squares_with_a_normal_equation_bug():
     domain = [(-1, 1), (-1, 1)]
     assert falsify(Claims(slope, gram, 1.0, lambda b: 3 / (b + 1)), domain).counterexample is None
     assert falsify(Claims(slope, gram, 1.0, lambda b: 1 / (b + 1)), domain).counterexample is not None
-
-
-@pytest.mark.parametrize("bad", [(1, 0), (0, math.inf), "ages", [], [(0, 1), "x"], 3])
-def test_domains_that_make_no_sense_are_named(bad):
-    with pytest.raises(InputError, match="domain"):
-        Domain(bad)
-
-
-def test_levels_and_intervals():
-    rng = np.random.default_rng(0)
-    space = Domain([(0, 1), {"levels": [0, 1]}, [1, 2, 3]])
-    rows = space.rows(rng, 500)
-    assert set(rows[:, 1]) == {0.0, 1.0}
-    assert set(rows[:, 2]) == {1.0, 2.0, 3.0}
-    assert rows[:, 0].min() >= 0.0
-    assert rows[:, 0].max() <= 1.0
 
 
 @pytest.mark.parametrize("bad", [{"trials": 0}, {"trials": 1.5}, {"sizes": ()}, {"sizes": (0,)}])

@@ -35,7 +35,7 @@ def rival(entrant, **more):
 # a Gram matrix or its trace; steps with the number of rows they clip, the last one's slope and spread, and a look beyond
 # the clip; or sizes of gradients where that of y is not clear, steps, sizes again, two passes in bands, their spread, and the
 # number of rows beyond if it can tell.
-# Of smooth functions: the mean of y, and where noise rules that of what is left, too.
+# Of smooth functions: the mean and the size of y, and where noise rules that of what is left, too.
 # Of log odds: shares of the classes; steps, and two of Newton's along what they found; or sums of each class, Newton's steps and
 # sizes of gradients, the last of them in bands.
 FEW, BANDED, ONCE = "(IB){8}I", "C?B{4,7}CB{2,}IB{2,}IO", "BCB{2,}WIO"
@@ -44,7 +44,7 @@ REFINED = {
     "linear": (eptr.LinearRegression(1.0, 1e-3, **LINEAR), f"OII{FEW}OB"),
     "linear, banded": (eptr.LinearRegression(200.0, 1e-3, **LINEAR | {"y_bound": 99.0}), f"OII{BANDED}"),
     "linear, warm start": (eptr.LinearRegression(2000.0, 1e-3, **LINEAR), f"OII{ONCE}"),
-    "linear, ranges": (eptr.LinearRegression(1.0, 1e-3, **RANGES), f"SI[OI]I{FEW}OB"),
+    "linear, ranges": (eptr.LinearRegression(1.0, 1e-3, **RANGES), f"SII[OI]I{FEW}OB"),
     "linear, ranges, banded": (eptr.LinearRegression(200.0, 1e-3, **RANGES | {"y_range": (-99, 99)}), f"SIOI{BANDED}"),
     "linear, wide ranges": (eptr.LinearRegression(200.0, 1e-3, x_range=(-99, 99), y_range=(-99, 99)), f"SISOI{BANDED}"),
     "linear, ranges, warm start": (eptr.LinearRegression(2000.0, 1e-3, **RANGES), f"SIOI{ONCE}"),
@@ -57,9 +57,9 @@ REFINED = {
     "linear, private bounds": (eptr.LinearRegression(1.0, 1e-3, **PRIVATE), f"CSSI[OI]I{FEW}OB"),
     "linear, private bounds, warm start": (eptr.LinearRegression(200.0, 1e-3, **PRIVATE), "CSSIOIBCB{2,}W?IO"),
     "linear, no intercept": (eptr.LinearRegression(1.0, 1e-3, fit_intercept=False, **LINEAR), f"OII{FEW}OB"),
-    "additive": (eptr.AdditiveRegressor(1.0, 1e-3, **RANGES), f"SII[OI]I{FEW}OI"),
-    "additive, banded": (eptr.AdditiveRegressor(400.0, 1e-3, **RANGES | {"y_range": (-99, 99)}), "SIIOIC?B{4,7}CB{4,}I?O"),
-    "additive, levels": (eptr.AdditiveRegressor(1.0, 1e-3, categories={1: [-1, 1]}, **RANGES), f"SII[OI]I{FEW}OI"),
+    "additive": (eptr.AdditiveRegressor(1.0, 1e-3, **RANGES), f"SIIC[OI]I{FEW}OI"),
+    "additive, banded": (eptr.AdditiveRegressor(400.0, 1e-3, **RANGES | {"y_range": (-99, 99)}), "SIICOIC?B{4,7}CB{4,}I?O"),
+    "additive, levels": (eptr.AdditiveRegressor(1.0, 1e-3, categories={1: [-1, 1]}, **RANGES), f"SIIC[OI]I{FEW}OI"),
     "bayes": (eptr.BayesClassifier(1.0, 1e-3, **CLASSES), "LCL"),
     "bayes, one pass": (eptr.BayesClassifier(2000.0, 1e-3, **CLASSES), "L"),
     "bayes, private bound": (eptr.BayesClassifier(8.0, 1e-3, **CLASSES | {"x_bound": "private"}), "CLCL"),
@@ -78,11 +78,11 @@ REFINED = {
     "logistic, private bound": (
         eptr.LogisticRegression(1.0, 1e-3, **CLASSES | {"x_bound": "private"}), f"SSI[OI]C{ALONG}"
     ),
-    "kernel": (eptr.KernelRegressor(1.0, 1e-3, **KERNEL), "S"),
-    "kernel, trend": (eptr.KernelRegressor(1.0, 1e-3, trend="linear", **KERNEL), f"[OI]I{FEW}OCS"),
+    "kernel": (eptr.KernelRegressor(1.0, 1e-3, **KERNEL), "ICS"),
+    "kernel, trend": (eptr.KernelRegressor(1.0, 1e-3, trend="linear", **KERNEL), f"IC[OI]I{FEW}OCS"),
     "kernel, private bound, trend": (
         eptr.KernelRegressor(1.0, 1e-3, trend="linear", **KERNEL | {"y_bound": "private"}),
-        f"C[OI]I{FEW}OCS",
+        f"CIC[OI]I{FEW}OCS",
     ),
 }  # fmt: skip
 OTHERWISE = ("DPJL", "DPNBSS", "ObjectivePerturbation", "PTR", "TukeyEM")  # private by tests or theorems of their own

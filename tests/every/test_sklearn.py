@@ -20,7 +20,7 @@ from eptr.rivals.catalogue import RIVALS
 
 from ..rivals.test_catalogue import instance
 
-WIDER = {"KernelRegressor": {"domain": (-5, 5), "bandwidth": 1.0}}  # the checks have few rows on many columns
+WIDER = {"KernelRegressor": {"domain": (-5, 5), "bandwidth": 4.0}}  # the checks have few rows on many columns
 ESTIMATORS = [entrant.example(20.0, 20.0, **WIDER.get(entrant.estimator.__name__, {})) for entrant in OURS]
 TESTED = [estimator for estimator, entrant in zip(ESTIMATORS, OURS, strict=True) if entrant.noise == "scaled"]
 RANGED = eptr.BayesClassifier(x_range=(-20, 20), covariance="shared")

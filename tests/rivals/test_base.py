@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -42,3 +44,15 @@ def test_intercepts_are_told_in_the_units_of_the_response():
     X = np.random.default_rng(0).uniform(-5, 5, size=(2000, 2))
     model = rivals.AdaSSP(1e4, 1e-6, x_bound=8.0, y_bound=20.0).fit(X, 7.0 + X[:, 0])
     assert [*model.coef_, model.intercept_] == pytest.approx([1.0, 0.0, 7.0], abs=0.02)
+
+
+def test_every_rival_promises_the_same_unless_it_is_told():
+    assert {(e.estimator().epsilon, e.estimator().delta) for e in RIVALS} == {(1.0, 1e-6)}
+
+
+@pytest.mark.parametrize(("form", "longest"), [("repaired", 2.0), ("literature", 3.0)])
+def test_noisy_counts_become_shares_and_means_stay_in_the_ball_unless_published_without_one(form, longest):
+    counts, means = np.array([3.0, 1.0]), np.array([[3.0, 0.0], [0.0, 0.5]])
+    found = rivals.DPNB(form=form)._answer(counts, means, SimpleNamespace(x_bound=2.0), 0.1)
+    assert found.priors.tolist() == [0.75, 0.25]
+    assert found.means.tolist() == [[longest, 0.0], [0.0, 0.5]]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import eptr
 from eptr import rivals
 from eptr.estimators.linear.problem import Problem
 from eptr.privacy.unit import Unit
-from eptr.rivals.dp_newton import concentrated
+from eptr.rivals.dp_newton import _direction, concentrated
+
+from .test_log_odds import problem as rows_and_bounds
 
 
 def problem(budget):
@@ -46,3 +49,22 @@ def test_the_published_budget_is_that_of_concentrated_privacy():
     rho = mu**2 / 2.0
     assert rho == pytest.approx(concentrated(budget))
     assert rho + 2.0 * math.sqrt(rho * math.log(1e5)) == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize("eigenvalues", ["shifted", "clipped"])
+@pytest.mark.parametrize("relation", ["replace-one", "zero-out"])
+def test_no_row_moves_a_direction_further_than_is_paid_for(eigenvalues, relation):
+    rng, frame, worst = np.random.default_rng(0), rows_and_bounds(), 0.0
+    model, steep = rivals.DPNewton(eigenvalues=eigenvalues), frame.radius**2 / 4.0
+    for _ in range(400):
+        p = rng.integers(1, 5)
+        here, there = rng.normal(size=(2, p))
+        here, there = (v * math.sqrt(steep) / np.linalg.norm(v) for v in (here, there))
+        others = rng.normal(size=(p, p)) * rng.choice([0.0, 0.1, 1.0])
+        gradient, least = rng.normal(size=p) + rng.choice([0.0, 5.0]) * here, steep * 10.0 ** rng.uniform(-1, 2)
+        common = others @ others.T
+        last = np.outer(there, there) if relation == "replace-one" else 0.0
+        one, two = (_direction(common + more, gradient, least, eigenvalues) for more in (np.outer(here, here), last))
+        moved = np.linalg.norm(one - two)
+        worst = max(worst, moved / model._moves(np.linalg.norm(gradient), least, frame).reach(relation))
+    assert 0.3 < worst <= 1.0

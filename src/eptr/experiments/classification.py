@@ -13,7 +13,7 @@ from ..rivals.dpnb import DPNB
 from ..rivals.dpnbss import DPNBSS
 from ..rivals.noisy_statistics import NoisyStatistics
 from ..rivals.ptr import PTR
-from .design import Experiment, Method, Record, generator, outcome
+from .design import Experiment, Method, Record, Wanted, generator, outcomes
 
 DELTA = 0.01
 METHODS = (
@@ -28,7 +28,6 @@ METHODS = (
     Method("DPNB as published", "rival", private=False),
     Method("DPNBSS as published", "rival", private=False),
 )
-Wanted = Callable[[str], bool]
 
 
 def models(epsilon: float, x_bound: float, c0: float, classes: list[int], seed: int) -> dict[str, Any]:
@@ -66,15 +65,12 @@ def compare(
     setting: float, X: Any, y: Any, test: Any, truth: Any, wanted: Wanted, settings: dict[str, Any]
 ) -> Iterator[Record]:
     """One setting, all methods, the same rows."""
-    classes = settings["classes"]
-    for name, model in models(**settings).items():
-        if wanted(name):
 
-            def score(fitted: Any) -> dict[str, float]:
-                guess = np.zeros(len(truth)) if fitted is None else fitted.predict(test)
-                return {"error": balanced_error(guess, truth, classes)}
+    def score(fitted: Any) -> dict[str, float]:
+        guess = np.zeros(len(truth)) if fitted is None else fitted.predict(test)
+        return {"error": balanced_error(guess, truth, settings["classes"])}
 
-            yield setting, name, outcome(model, X, y, score)
+    return outcomes(setting, models(**settings), wanted, X, y, score)
 
 
 def gaussian_classes(rng: np.random.Generator, n: int, priors: list[float], test_rows: int) -> tuple[Any, ...]:

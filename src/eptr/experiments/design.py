@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,9 @@ import numpy as np
 
 from ..errors import EptrWarning, PrivacyError
 
-__all__ = ["Experiment", "Method", "Record", "generator", "outcome"]
+__all__ = ["Experiment", "Method", "Record", "Wanted", "generator", "outcome", "outcomes"]
 
+Wanted = Callable[[str], bool]  # which methods are run
 Record = tuple[float, str, dict[str, float]]  # setting, method, measures (always "error" and "replied")
 
 
@@ -41,7 +42,7 @@ class Experiment:
     grid: tuple[float, ...]
     methods: tuple[Method, ...]
     replications: int
-    run: Callable[[int, Callable[[str], bool]], Iterator[Record]]
+    run: Callable[[int, Wanted], Iterator[Record]]
     log_x: bool = False
     log_y: bool = True
 
@@ -49,6 +50,15 @@ class Experiment:
 def generator(experiment: str, *parts: int) -> np.random.Generator:
     """Seeded by the experiment's name and the replication alone: no order and no number of workers can matter."""
     return np.random.default_rng([zlib.crc32(experiment.encode()), *parts])
+
+
+def outcomes(
+    setting: float, models: Mapping[str, Any], wanted: Wanted, X: Any, y: Any, score: Callable[[Any], dict[str, float]]
+) -> Iterator[Record]:
+    """Fit and score what is wanted, all on the same rows; a method that refuses the setting counts as its fallback."""
+    for method, model in models.items():
+        if wanted(method):
+            yield setting, method, outcome(model, X, y, score)
 
 
 def outcome(model: Any, X: Any, y: Any, score: Callable[[Any], dict[str, float]]) -> dict[str, float]:

@@ -14,7 +14,7 @@ from ..rivals.dpgd import DPGD
 from ..rivals.dpjl import DPJL
 from ..rivals.functional import FunctionalMechanism
 from ..rivals.tukey import TukeyEM
-from .design import Experiment, Method, Record, generator, outcome
+from .design import Experiment, Method, Record, Wanted, generator, outcomes
 
 DELTA = 0.01
 METHODS = (
@@ -30,7 +30,6 @@ METHODS = (
     Method("DPJL as published", "rival"),
     Method("TukeyEM", "rival"),
 )
-Wanted = Callable[[str], bool]
 THETA = 1.0 / np.arange(1, 6) / np.linalg.norm(1.0 / np.arange(1, 6))
 
 
@@ -67,10 +66,9 @@ def simulated(name: str, grid: tuple[float, ...], cell: Callable[[float], tuple[
                 return {"error": float(np.sum((coefficients - THETA) ** 2)), "test_mse": loss}
 
             yield setting, "non-private", score(np.linalg.lstsq(X, y, rcond=None)[0]) | {"replied": 1.0}
-            for method, model in simulated_models(epsilon, n, c0, replication * 1000 + index).items():
-                if wanted(method):
-                    fitted = lambda m, score=score: score(np.zeros(5) if m is None else m.coef_)  # noqa: E731
-                    yield setting, method, outcome(model, X, y, fitted)
+            fitted = lambda m, score=score: score(np.zeros(5) if m is None else m.coef_)  # noqa: E731
+            models = simulated_models(epsilon, n, c0, replication * 1000 + index)
+            yield from outcomes(setting, models, wanted, X, y, fitted)
 
     return run
 
@@ -116,10 +114,9 @@ def wine(replication: int, wanted: Wanted) -> Iterator[Record]:
     for index, epsilon in enumerate(WINE_EPSILONS):
         for name, value in references.items():
             yield epsilon, name, value | {"replied": 1.0}
-        for name, model in wine_models(epsilon, replication * 1000 + index).items():
-            if wanted(name):
-                fitted = lambda m: score(0.0 if m is None else m.predict(X[test]))  # noqa: E731
-                yield epsilon, name, outcome(model, X[train], y[train], fitted)
+        models = wine_models(epsilon, replication * 1000 + index)
+        fitted = lambda m: score(0.0 if m is None else m.predict(X[test]))  # noqa: E731
+        yield from outcomes(epsilon, models, wanted, X[train], y[train], fitted)
 
 
 EPSILONS = tuple(float(e) for e in np.arange(1.0, 8.01, 0.5))

@@ -12,9 +12,8 @@ from ..estimators.additive import AdditiveRegressor
 from ..estimators.kernel import KernelRegressor
 from ..rivals.binned import BinnedKernel
 from ..rivals.wavelet import WaveletEstimator
-from .design import Experiment, Method, Record, generator, outcome
+from .design import Experiment, Method, Record, Wanted, generator, outcome, outcomes
 
-Wanted = Callable[[str], bool]
 POINT_METHODS = (
     Method("non-private", "reference"),
     Method("ePTR published", "published"),
@@ -106,12 +105,10 @@ def at_a_point(name: str, grid: tuple[float, ...], cell: Callable[[float], tuple
                 "BinnedKernel": BinnedKernel(**kernel, y_bound=1.5),
                 "WPE as published": WaveletEstimator(**common, y_bound=1.0, form="literature"),
             }
-            for method, model in models.items():
-                if wanted(method):
-                    fitted = lambda m, x0=x0, truth=truth: {  # noqa: E731
-                        "error": ((0.0 if m is None else float(m.predict(x0)[0])) - truth) ** 2
-                    }
-                    yield setting, method, outcome(model, X, y, fitted)
+            fitted = lambda m, x0=x0, truth=truth: {  # noqa: E731
+                "error": ((0.0 if m is None else float(m.predict(x0)[0])) - truth) ** 2
+            }
+            yield from outcomes(setting, models, wanted, X, y, fitted)
 
     return run
 
@@ -145,12 +142,10 @@ def function(replication: int, wanted: Wanted) -> Iterator[Record]:
             "WPE as published, one budget": WaveletEstimator(**each, form="literature"),
             "WPE as published, epsilon per query": WaveletEstimator(**common, form="literature"),
         }
-        for method, model in models.items():
-            if wanted(method):
-                fitted = lambda m: {  # noqa: E731
-                    "error": float(np.mean(((0.0 if m is None else m.predict(points)) - truth) ** 2))
-                }
-                yield epsilon, method, outcome(model, X, y, fitted)
+        fitted = lambda m: {  # noqa: E731
+            "error": float(np.mean(((0.0 if m is None else m.predict(points)) - truth) ** 2))
+        }
+        yield from outcomes(epsilon, models, wanted, X, y, fitted)
 
 
 def california(replication: int, wanted: Wanted) -> Iterator[Record]:

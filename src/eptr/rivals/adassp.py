@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from ..privacy.claim import Cost
 from ..privacy.contribution import Ball, Outer, Shape
 from ..privacy.spending import Portion, Spending
 from ..rows.engine import Rows
-from .base import LinearRival, Problem
+from .base import BoundedLinearRival, Problem
 
 __all__ = ["AdaSSP"]
 
@@ -25,7 +24,7 @@ FAILURE = 0.05  # rho: chance that the ridge is too small; a matter of accuracy,
 
 
 @dataclass(eq=False, repr=False)
-class AdaSSP(LinearRival):
+class AdaSSP(BoundedLinearRival):
     """Noisy X'X and X'y, and a ridge as small as a noisy smallest eigenvalue allows (Wang 2018); (epsilon, delta)-DP.
 
     Parameters
@@ -37,10 +36,6 @@ class AdaSSP(LinearRival):
         releases at (epsilon/3, delta/3) with add/remove sensitivities; accounted exactly and refused where it fails.
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    x_bound: Any = None
-    y_bound: Any = None
     fit_intercept: bool = True
     form: str = "repaired"
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
-from ..errors import InputError, PrivacyError, positive, probability
+from ..errors import InputError, PrivacyError, at_least, positive, probability
 from ..estimators.bayes.model import MeansClassifier
-from ..estimators.bayes.problem import Classes
+from ..estimators.bayes.problem import Classes, MeansFitted, into_ball
 from ..estimators.fitted import Fitted
 from ..estimators.kernel.design import pairs, y_range
 from ..estimators.linear.model import LinearModel
@@ -27,6 +27,7 @@ from ..privacy.unit import Unit
 from ..rows.engine import Rows
 
 __all__ = [
+    "BoundedLinearRival",
     "ClassRival",
     "Frame",
     "FunctionFitted",
@@ -59,6 +60,7 @@ class Rival:
     epsilon: float
     delta: float
     form: str
+    fit_intercept: bool  # of those that are linear
     _selector: ClassVar[str] = "form"
     _advice = "More rows or a larger epsilon make a reply likelier."
 
@@ -114,15 +116,6 @@ def bare_cost(budget: Budget) -> Cost:
 class LinearRival(Rival, LinearModel):
     """Least squares by somebody else's method (n public; replace-one neighbours by default)."""
 
-    x_bound: Any
-    y_bound: Any
-
-    def _public(self, n: int, n_features: int, n_classes: int) -> Problem:
-        x_bound = self._bound("x_bound", "Pass a bound on the norm of a row.")
-        y_bound = self._bound("y_bound", "Pass a bound on |y|.")
-        budget = Budget(self.epsilon, self.delta)
-        return Problem(budget, self._unit(), n, n_features, x_bound, y_bound, self.fit_intercept)
-
     def _fit(self, rows: Rows, public: Problem, spending: Spending) -> LinearFitted:
         theta, noise = self._solve(rows, public, spending)
         beta = np.zeros(public.numbers) if theta is None else theta * public.scaling
@@ -133,14 +126,39 @@ class LinearRival(Rival, LinearModel):
         raise TypeError(f"{type(self).__name__} does not say how to solve a problem")
 
 
+@dataclass(eq=False, repr=False)
+class BoundedLinearRival(LinearRival):
+    """On rows and targets with public bounds."""
+
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    x_bound: Any = None
+    y_bound: Any = None
+
+    def _public(self, n: int, n_features: int, n_classes: int) -> Problem:
+        x_bound = self._bound("x_bound", "Pass a bound on the norm of a row.")
+        y_bound = self._bound("y_bound", "Pass a bound on |y|.")
+        budget = Budget(self.epsilon, self.delta)
+        return Problem(budget, self._unit(), n, n_features, x_bound, y_bound, self.fit_intercept)
+
+
+@dataclass(eq=False, repr=False)
 class ClassRival(Rival, MeansClassifier):
     """Class means and priors by somebody else's method (n public; replace-one neighbours by default)."""
 
-    x_bound: Any
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    x_bound: Any = None
+    classes: Any = "public"
 
     def _public(self, n: int, n_features: int, n_classes: int) -> Classes:
         bound = self._bound("x_bound", "Pass a bound on the norm of a row.")
         return Classes(Budget(self.epsilon, self.delta), self._unit(), n, n_features, n_classes, bound)
+
+    def _answer(self, counts: Array, means: Array, public: Classes, noise: float) -> MeansFitted:
+        """Shares from noisy counts; means as long as rows may be, but for a published form, which publishes what it drew."""
+        within = means if self.form == "literature" else into_ball(means, public.x_bound)
+        return MeansFitted.of(within, counts / counts.sum(), noise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +207,14 @@ class FunctionFitted(Fitted):
         return Frame(self.domain, self.y_centre, self.y_radius)
 
 
+@dataclass(eq=False, repr=False)
 class FunctionRival(Rival, Regressing):
     """A regression function on a public domain by somebody else's method (n public; replace-one neighbours by default)."""
 
-    domain: Any
-    y_bound: Any
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    domain: Any = (0, 1)
+    y_bound: Any = None
 
     def _public(self, n: int, n_features: int, n_classes: int) -> FunctionProblem:
         frame = Frame(pairs(self.domain, n_features), *y_range(self.y_bound))
@@ -210,8 +231,6 @@ class FunctionRival(Rival, Regressing):
 
 def checked_count(name: str, value: Any) -> int | None:
     """None, or a whole number of at least 1."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InputError(f"{name} must be None or a whole number of at least 1, got {value!r}.")
-    return value
+    if value is not None:
+        at_least(1, name, value)
+    return value  # type: ignore[no-any-return]

@@ -49,10 +49,6 @@ class BinnedKernel(FunctionRival):
         Per axis; default two per bandwidth.
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    domain: Any = (0, 1)
-    y_bound: Any = None
     bandwidth: Any = 0.1
     cells: Any = None
     form: str = "repaired"

@@ -20,7 +20,7 @@ from ..rows.engine import Rows
 from ..rows.exact import shrink_factors, sum_grid, toward_zero
 from ..rows.namespace import on_host
 from .adassp import entries, ridged_gram, symmetric
-from .base import LinearRival, Problem, bare_cost, checked_count
+from .base import BoundedLinearRival, Problem, bare_cost, checked_count
 
 __all__ = ["BoostedAdaSSP"]
 
@@ -30,7 +30,7 @@ QUANTILE = 1.96  # published: of the noise, in the ridge and in the margin below
 
 
 @dataclass(eq=False, repr=False)
-class BoostedAdaSSP(LinearRival):
+class BoostedAdaSSP(BoundedLinearRival):
     """AdaSSP's matrix and ridge, then rounds that fit what is left of y (Tang et al. 2023); (epsilon, delta)-DP.
 
     Parameters
@@ -47,10 +47,6 @@ class BoostedAdaSSP(LinearRival):
         (epsilon, delta) as a standard deviation and pays for no round: **not private** ((1, 1e-6) is an epsilon of about 1,100).
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    x_bound: Any = None
-    y_bound: Any = None
     clip: Any = None
     rounds: Any = None
     fit_intercept: bool = True

@@ -47,10 +47,6 @@ class ClippedDescent(LogOddsRival):
         Bound on the norm of one row's gradient; default .4 x_bound.
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    x_bound: Any = None
-    classes: Any = "public"
     steps: Any = None
     step_size: Any = None
     clip: Any = None

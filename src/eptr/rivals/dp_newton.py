@@ -49,10 +49,6 @@ class DPNewton(LogOddsRival):
         concentrated privacy as published, converted to (epsilon, delta), with sensitivities for replaced rows.
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    x_bound: Any = None
-    classes: Any = "public"
     steps: Any = None
     eigenvalues: str = "clipped"
     fit_intercept: bool = True

@@ -17,7 +17,7 @@ from ..privacy.spending import Spending
 from ..rows.engine import Rows
 from ..rows.exact import sum_grid, toward_zero
 from ..rows.namespace import on_host
-from .base import LinearRival, Problem, checked_count
+from .base import BoundedLinearRival, Problem, checked_count
 
 __all__ = ["DPGD", "shortened"]
 
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class DPGD(LinearRival):
+class DPGD(BoundedLinearRival):
     """Projected gradient descent, noise in every step (Cai, Wang and Zhang 2021); (epsilon, delta)-DP.
 
     Parameters
@@ -46,10 +46,6 @@ class DPGD(LinearRival):
         and T-fold summation. "clipped": every row's gradient clipped to ``clip`` instead of the data.
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    x_bound: Any = None
-    y_bound: Any = None
     coef_bound: float = 1.0
     steps: Any = None
     step_size: float = 0.9

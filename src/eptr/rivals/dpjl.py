@@ -15,7 +15,7 @@ from ..estimators.linear.bounds import moments
 from ..privacy.claim import Cost
 from ..privacy.spending import Spending
 from ..rows.engine import Rows
-from .base import LinearRival, Problem, bare_cost, checked_count
+from .base import BoundedLinearRival, Problem, bare_cost, checked_count
 
 __all__ = ["DPJL"]
 
@@ -29,7 +29,7 @@ _THEOREM = (
 
 
 @dataclass(eq=False, repr=False)
-class DPJL(LinearRival):
+class DPJL(BoundedLinearRival):
     """Least squares on a Gaussian sketch of (X, y) (Sheffet 2017); (epsilon, delta)-DP by citation.
 
     Parameters
@@ -48,10 +48,6 @@ class DPJL(LinearRival):
     of floats, rounded to a public grid; it is not protected against attacks on the last bits the way exact noise is.
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    x_bound: Any = None
-    y_bound: Any = None
     sketch: Any = None
     fit_intercept: bool = True
     form: str = "repaired"

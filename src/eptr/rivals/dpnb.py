@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import positive
 from ..estimators.bayes.bounds import class_sums
-from ..estimators.bayes.problem import Classes, MeansFitted, into_ball
+from ..estimators.bayes.problem import Classes, MeansFitted
 from ..privacy.claim import Cost
 from ..privacy.contribution import Absolute
 from ..privacy.spending import Spending
@@ -20,8 +18,6 @@ from ..rows.engine import Rows
 from .base import ClassRival, pure_cost
 
 __all__ = ["DPNB"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -45,10 +41,6 @@ class DPNB(ClassRival):
         size of the noise is a function of the data and nothing bounds the mean of a class that may shrink.
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    x_bound: Any = None
-    classes: Any = "public"
     count_share: float = 0.1
     floor: float = 0.02
     form: str = "repaired"
@@ -80,7 +72,4 @@ class DPNB(ClassRival):
             reach = Absolute(2.0 * radius * width, radius * width)  # proof: sums
             scale = spending.laplace_scale(reach, 1.0 - share)
             means = spending.laplace(sums.sums, reach, 1.0 - share) / counts[:, None]
-        priors = counts / counts.sum()
-        if self.form != "literature":  # which publishes what it drew
-            means = into_ball(means, radius)
-        return MeansFitted.of(means, priors, scale / rows.n)
+        return self._answer(counts, means, public, scale / rows.n)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import positive
 from ..estimators.bayes.bounds import class_sums
-from ..estimators.bayes.problem import Classes, MeansFitted, into_ball
+from ..estimators.bayes.problem import Classes, MeansFitted
 from ..privacy.claim import Cost
 from ..privacy.spending import Spending
 from ..rows.engine import Rows
@@ -43,10 +42,6 @@ class DPNBSS(ClassRival):
         by 2R/(n_k + 1) at the private class sizes without smoothing: **not private**, not smooth sensitivity.
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    x_bound: Any = None
-    classes: Any = "public"
     count_share: float = 0.1
     floor: float = 0.02
     form: str = "repaired"
@@ -102,12 +97,8 @@ class DPNBSS(ClassRival):
             each = (1.0 - share) * budget.epsilon / (K * p)
             scales = math.sqrt(2.0) * width / (sums.counts + 1.0) / each
             means = noise.cauchy(means, np.broadcast_to(scales[:, None], means.shape))
-        counts = np.maximum(counts, floor * rows.n)
-        priors = counts / counts.sum()
-        if self.form != "literature":  # which publishes what it drew
-            means = into_ball(means, radius)
         # The size of the noise is itself a private number and is not told.
-        return MeansFitted.of(means, priors, float("nan"))
+        return self._answer(np.maximum(counts, floor * rows.n), means, public, math.nan)
 
 
 def smooth_bound(counts: Array, width: float, b: float) -> Array:

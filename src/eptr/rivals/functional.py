@@ -15,7 +15,7 @@ from ..privacy.claim import Cost
 from ..privacy.contribution import Absolute
 from ..privacy.spending import Spending
 from ..rows.engine import Rows
-from .base import LinearRival, Problem, pure_cost
+from .base import BoundedLinearRival, Problem, pure_cost
 
 __all__ = ["FunctionalMechanism"]
 
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class FunctionalMechanism(LinearRival):
+class FunctionalMechanism(BoundedLinearRival):
     """Minimise a noisy quadratic objective (Zhang et al. 2012); pure epsilon-DP (``delta`` is not used).
 
     Parameters
@@ -39,10 +39,6 @@ class FunctionalMechanism(LinearRival):
         "literature": sensitivity 2 (p+1)^2, a ridge of 4 standard deviations always, and what is still not positive dropped.
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    x_bound: Any = None
-    y_bound: Any = None
     coef_bound: Any = None
     fit_intercept: bool = True
     form: str = "repaired"

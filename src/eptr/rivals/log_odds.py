@@ -37,11 +37,14 @@ class LogOddsFitted(Fitted):
     intercept: Array
 
 
+@dataclass(eq=False, repr=False)
 class LogOddsRival(Rival, Classifying):
     """Log odds of the second of two classes, linear in x, by somebody else's method (n public; replace-one by default)."""
 
-    x_bound: Any
-    fit_intercept: bool
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    x_bound: Any = None
+    classes: Any = "public"
     _fitted: ClassVar[type[Fitted]] = LogOddsFitted
 
     def __sklearn_tags__(self) -> Any:

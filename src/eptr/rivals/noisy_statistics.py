@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import positive
 from ..estimators.bayes.bounds import class_sums
-from ..estimators.bayes.problem import Classes, MeansFitted, into_ball
+from ..estimators.bayes.problem import Classes, MeansFitted
 from ..privacy.contribution import LabelledBall
 from ..privacy.spending import Spending
 from ..rows.engine import Rows
 from .base import ClassRival
 
 __all__ = ["NoisyStatistics"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -33,10 +29,6 @@ class NoisyStatistics(ClassRival):
         No class counts for less than this share of the rows.
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    x_bound: Any = None
-    classes: Any = "public"
     floor: float = 0.02
     form: str = "repaired"
 
@@ -48,7 +40,5 @@ class NoisyStatistics(ClassRival):
         sums = class_sums(rows, public.n_classes, radius)
         counts, totals = spending.draw((sums.counts, sums.sums), joint, spending.mu)  # proof: joint
         counts = np.maximum(counts, floor)
-        means = into_ball(totals / counts[:, None], radius)
-        priors = counts / counts.sum()
         scale = joint.scale(spending.unit, spending.mu) / rows.n * len(counts)
-        return MeansFitted.of(means, priors, scale)
+        return self._answer(counts, totals / counts[:, None], public, scale)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,10 +48,6 @@ class ObjectivePerturbation(LogOddsRival):
         Thakurta (2012), for a gradient that moves by twice the radius; refused where they do not hold.
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    x_bound: Any = None
-    classes: Any = "public"
     fit_intercept: bool = True
     form: str = "repaired"
 

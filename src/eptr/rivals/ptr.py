@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError, positive
 from ..estimators.bayes.bounds import class_sums
@@ -23,8 +22,6 @@ from ..rows.engine import Rows
 from .base import ClassRival
 
 __all__ = ["PTR", "slope_distance"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -44,10 +41,6 @@ class PTR(ClassRival):
         for the noise, as printed: **not private** at the claimed level (delta 1.1e-4 instead of 1e-6 at epsilon = 1).
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    x_bound: Any = None
-    classes: Any = "public"
     c0: float = 0.05
     form: str = "repaired"
 

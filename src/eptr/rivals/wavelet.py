@@ -60,10 +60,6 @@ class WaveletEstimator(FunctionRival):
         cell, uniform design assumed.
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    domain: Any = (0, 1)
-    y_bound: Any = None
     basis: str = "cosine"
     terms: Any = None
     density: str = "estimate"
