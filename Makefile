@@ -8,7 +8,7 @@ CONSTRAINTS ?=
 EXTRAS ?= all,dev,docs
 
 .PHONY: demo test test-fast coverage test-oldest test-wheel dist docs docs-serve lint types results clean
-.PHONY: reproduction peers compare soak mutants bench bench-accuracy bench-coverage bench-logistic bench-stats bench-suite bench-quantiles bench-smooth bench-speed bench-sensitivity bench-gpu bench-real bench-scale bench-study bench-ranges bench-mixed bench-times choose-defaults
+.PHONY: reproduction peers compare soak mutants bench bench-accuracy bench-coverage bench-logistic bench-stats bench-suite bench-quantiles bench-smooth bench-speed bench-sensitivity bench-gpu bench-real bench-scale bench-study bench-ranges bench-mixed bench-monotone bench-times choose-defaults
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -30,7 +30,7 @@ coverage: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.coverage
 
 # The oldest supported dependencies, in an environment of their own, and the tests that a version can break; some minutes.
-OLDEST = $(addprefix tests/,accounting estimators rows stats study every/test_sklearn.py) $(wildcard tests/test_[c-p]*.py)
+OLDEST = $(addprefix tests/,accounting cli codebook estimators rows stats study every/test_sklearn.py) $(wildcard tests/test_[c-p]*.py)
 test-oldest:
 	$(MAKE) VENV=.venv-oldest EXTRAS=all,dev CONSTRAINTS=constraints/oldest.txt .venv-oldest/.installed
 	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(WORKERS) --dist loadgroup -q -m "not slow" $(OLDEST)
@@ -122,6 +122,10 @@ bench-ranges: $(VENV)/.installed
 bench-mixed: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.mixed $(if $(QUICK),--tables 30)
 
+# Whether more budget or more rows ever make a fit worse; ten minutes.
+bench-monotone: $(VENV)/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.monotone $(if $(QUICK),--replications 4)
+
 # Sixteen processes, 20,000 charges, 500 kill -9, on SQLite and on PostgreSQL.
 soak: $(VENV)/.installed
 	$(BIN)/python -m tests.accounting.soak
@@ -150,9 +154,10 @@ bench-times: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.smooth speed
 
 # Every figure of the paper with its replications (under an hour on two cores), then the claims one by one.
+# AGAIN="refined Additive" runs these methods alone, beside the stored rows of the others.
 reproduction: $(VENV)/.installed
-	$(BIN)/eptr reproduce all --out results/reproduction
-	$(BIN)/python -m benchmarks.reproduction
+	$(if $(AGAIN),,$(BIN)/eptr reproduce all --out results/reproduction)
+	$(BIN)/python -m benchmarks.reproduction $(addprefix --again ,$(AGAIN))
 
 # All of the above, with versions and times (results/versions.csv); what this code has done already is left out, so an
 # interrupted run goes on. Under three hours on two cores. ONLY="compare peers" runs some.

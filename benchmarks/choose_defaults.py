@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 import eptr
-from eptr.estimators import descent, tail
+from eptr.estimators import descent, schedule, tail
 from eptr.estimators.bayes import refined as bayes_refined
 from eptr.estimators.kernel import refined as kernel_refined
 from eptr.estimators.linear import refined as linear_refined
@@ -24,11 +24,11 @@ from .tables import show
 CANDIDATES = {
     (linear_refined, "SQUARE_SHARE"): (0.01, 0.02, 0.04),
     (linear_refined, "GRAM_NOISE"): (0.25, 0.35, 0.5),
-    (descent, "OUTSIDE"): (5.0, 8.0, 12.0),
-    (descent, "ROOM"): (0.03, 0.04, 0.06),
-    (descent, "NORMS_SHARE"): (0.02, 0.04, 0.08),
-    (descent, "FIRST"): (0.1, 0.2, 0.3),
-    (descent, "STEPS_SHARE"): (0.75, 1.5, 2.5),
+    (schedule, "OUTSIDE"): (5.0, 8.0, 12.0),
+    (schedule, "ROOM"): (0.03, 0.04, 0.06),
+    (schedule, "NORMS_SHARE"): (0.02, 0.04, 0.08),
+    (schedule, "FIRST"): (0.1, 0.2, 0.3),
+    (schedule, "STEPS_SHARE"): (0.75, 1.5, 2.5),
     (descent, "STEP_CLIP"): (1.5, 2.0, 3.0),
     (descent, "EXTRAPOLATE"): (0.0, 0.5, 1.0),
     (tail, "BEFORE"): (4, 6, 8),
@@ -36,7 +36,7 @@ CANDIDATES = {
     (bayes_refined, "SPREAD_SHARE"): (0.03, 0.06, 0.1),
     (bayes_refined, "SPREAD_LEVEL"): (0.6, 0.7, 0.8),
     (kernel_refined, "TREND_SHARE"): (0.1, 0.2, 0.3),
-    (kernel_refined, "RESIDUAL_LEVEL"): (0.95, 0.98, 0.99),
+    (kernel_refined, "OUTSIDE"): (5.0, 8.0, 12.0),
     (kernel_refined, "DEGREE_FLOOR"): (2.0, 4.0, 6.0),
 }
 
@@ -100,7 +100,7 @@ def kernel_errors(seed):
         yield float(np.mean((model.predict(X[n:]) - f[n:]) ** 2))
 
 
-ERRORS = dict.fromkeys((linear_refined, descent, tail), linear_errors)
+ERRORS = dict.fromkeys((linear_refined, descent, schedule, tail), linear_errors)
 ERRORS |= {bayes_refined: bayes_errors, kernel_refined: kernel_errors}
 
 

@@ -36,6 +36,7 @@ ONE_CORE = {
 BOTH_CORES = {
     "bench-ranges": (*LINEAR, "stats"),
     "bench-mixed": LINEAR,
+    "bench-monotone": (*LINEAR, "estimators/logistic", "estimators/bayes"),
     "bench-stats": ("stats", "rivals"),
     "bench-quantiles": ("stats", "privacy", "rivals"),
     "bench-suite": (*LINEAR, "rivals"),

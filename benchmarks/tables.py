@@ -78,11 +78,16 @@ def _text(cell):
 
 
 def _short(cell):
-    """A number with two digits, without a leading zero; anything else as it is."""
+    """A number as people write it: counts whole, others with two digits and without a leading zero; else as it is."""
+    if cell.isdigit():
+        return f"{int(cell):,}"
     try:
-        text = f"{float(cell):.2g}"
+        value = float(cell)
     except ValueError:
         return cell
+    text = f"{value:.2g}"
+    if 100.0 <= abs(value) < 1e9:
+        return f"{float(text):,.0f}"
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 

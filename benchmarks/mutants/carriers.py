@@ -13,8 +13,8 @@ ROOT = Path(__file__).parent.parent.parent
 SOURCE = ROOT / "src" / "eptr"
 WHOLE = ("privacy", "accounting", "rows")  # rooms whose proven files are carriers from the first line to the last
 # Files without a proof of their own that stand between rows and noise, or between a release and its charge.
-SEAMS = ("accounting/account.py", "accounting/ledger.py", "estimators/base.py", "rivals/base.py")
-SEAMS += ("privacy/unit.py", "rows/engine.py", "study/journal.py")
+SEAMS = ("accounting/account.py", "accounting/ledger.py", "accounting/reservation.py", "accounting/terms.py")
+SEAMS += ("estimators/base.py", "rivals/base.py", "privacy/unit.py", "rows/engine.py", "study/journal.py")
 SPENDS = {"noisy", "sums", "draw", "laplace", "laplace_blocks", "test", "test_at_rung", "within", "share"}
 EXACT = {"sum_grid", "product_grid", "toward_zero", "shrink_factors", "project", "Cost"}
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Delete)

@@ -22,8 +22,8 @@ from .live import changed, exchange, functions, import_anew
 from .operators import Mutant
 
 # Tests that guard the guarantee. Clusters run in other processes, where no mutant is; the rest is about other things.
-ROOMS = ("privacy", "accounting", "rows", "estimators", "rivals", "stats", "study", "every")
-ROOMS += ("test_adapter.py", "test_codebook.py", "test_statement.py", "test_verify.py")
+ROOMS = ("privacy", "accounting", "codebook", "rows", "estimators", "rivals", "stats", "study", "every")
+ROOMS += ("test_adapter.py", "test_statement.py", "test_verify.py")
 ELSEWHERE = ("dask", "spark", "everywhere", "engines", "sklearn", "inference", "publication")
 LIMIT = 8.0  # seconds of tests for one mutant
 LATE = " (out of time)"
