@@ -70,7 +70,7 @@ def test_links_lead_to_pages():
     assert links.linked("[a](../src/eptr/privacy/ladder.md#ends)", "trust") == "[a](proofs/privacy/ladder.md#ends)"
     assert links.linked("[a](../REPRODUCTION.md)", "glossary") == "[a](project/reproduction.md)"
     assert links.linked("[a](docs/limits.md)", "project/security") == "[a](../limits.md)"
-    assert links.linked("[a](../tests/test_cli.py)", "trust") == "a"  # no page: the words stay
+    assert links.linked("[a](../tests/test_house.py)", "trust") == "a"  # no page: the words stay
     assert links.linked("![a](results/reproduction/x.png)", "project/reproduction").endswith(
         "(../../results/reproduction/x.png)"
     )
