@@ -29,7 +29,8 @@ def test_models_of_the_first_schema_are_read(name, version):
             del release["cost"][key]
         del release["release"]["neighbours"]
     model = eptr.from_json(json.dumps(content["model"]))
-    assert model.predict([[0.1, 0.2], [-0.5, 0.5]]).tolist() == content["predicts"]
+    # A kernel's sine and exponential have other last bits on other processors.
+    assert model.predict([[0.1, 0.2], [-0.5, 0.5]]).tolist() == pytest.approx(content["predicts"], rel=1e-12)
     assert model.released_ is content["released"]
     assert model.release_.rows_per_person == 1
     assert eptr.from_json(model.to_json()).to_json() == model.to_json()

@@ -12,11 +12,7 @@ from eptr.self_audit_replay import artefact_checks, loss_checks, support_checks,
 QUICK = [c for c in [*loss_checks(), *type_checks(), *artefact_checks(), *support_checks()] if "eptr fit" not in c.name]
 
 
-# Labels are read before an estimator sees them: those of one classifier stand for others'.
-ALIKE = {"types: LogisticRegression, labels 0, 1, 2", "types: BayesClassifier-shared, labels 0, 1, 2"}
-
-
-@pytest.mark.parametrize("check", [check for check in QUICK if check.name not in ALIKE], ids=lambda c: c.name)
+@pytest.mark.parametrize("check", QUICK, ids=lambda c: c.name)
 def test_replays_convict_the_guilty_and_nobody_else(check):
     finding = check.run(0.1)
     assert finding.convicted == ("bad: " in check.name), finding

@@ -35,8 +35,8 @@ PLAIN_TOOLS = ("hypothesis", "mpmath", "pytest")
 TESTS = (
     "stats/test_tally.py",
     "study/test_study.py",
-    "test_cli.py",
-    "test_codebook.py",
+    "cli/test_fit.py",
+    "codebook/test_book.py",
     "test_files.py",
     "test_persistence.py",
 )

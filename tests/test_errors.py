@@ -1,0 +1,53 @@
+"""Numbers that callers pass are checked once, by name, and every error of ours is one that Python knows."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from eptr import errors
+from eptr.errors import BoundError, InputError, at_least, no_column, positive, probability, sensible
+
+
+@pytest.mark.parametrize("value", [1, 0.5, np.float64(2.0), np.int64(3), Fraction(1, 3)])
+def test_a_number_is_a_float_from_then_on(value):
+    assert type(positive("epsilon", value)) is float
+
+
+@pytest.mark.parametrize("value", [0, -1.0, math.nan, math.inf, pytest.param(10**400, id="huge"), True, "1", None, 1j])
+def test_what_is_no_number_above_zero_is_named(value):
+    with pytest.raises(InputError, match=r"^epsilon must be a"):
+        positive("epsilon", value)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 1.5, math.nan])
+def test_a_probability_is_neither_nothing_nor_certain(value):
+    with pytest.raises(InputError, match="delta must be a number between 0 and 1, both excluded"):
+        probability("delta", value)
+
+
+@pytest.mark.parametrize("value", [0, 1.0, True, "2"])
+def test_counts_are_whole(value):
+    at_least(1, "rows", 1)
+    with pytest.raises(InputError, match="rows must be a whole number of at least 1"):
+        at_least(1, "rows", value)
+
+
+@pytest.mark.parametrize("bound", [1e-101, 1e101, math.nan])
+def test_a_bound_has_a_square(bound):
+    assert sensible("x_bound", 1e100) == 1e100
+    with pytest.raises(BoundError, match="rescale"):
+        sensible("x_bound", bound)
+
+
+def test_a_missing_column_is_told_without_quoting_those_there_are():
+    assert no_column("'age'", 3, "people.csv").startswith("'age' is not among the 3 columns of people.csv;")
+
+
+def test_errors_about_arguments_are_value_errors():
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.EptrError)]
+    others = {kind.__name__ for kind in kinds if not issubclass(kind, ValueError)}
+    assert others == {"EptrError", "EngineError"}
