@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..privacy.contribution import Interval, Outer
 from ..privacy.spending import Portion
+from .gradient import ROW_BITS, round_public
 from .whitening import Whitening, plain, shortened, undetermined, whiten
 
 __all__ = ["TRACE_SHARE", "Coordinates", "Price", "buy", "price"]
@@ -31,6 +32,14 @@ class Coordinates:
     whitening: Whitening
     gram: Array
     noise: float
+
+    def longer(self, times: float) -> Coordinates:
+        """Of rows with so many times the squares: the longest were shortened for the matrix. See linear/refined.md, lengths."""
+        old, bits = self.whitening, ROW_BITS - math.ceil(math.log2(len(self.gram) + 1))
+        matrix = round_public(old.matrix / math.sqrt(times), bits)
+        return Coordinates(
+            replace(old, matrix=matrix, values=old.values * times), self.gram * times, self.noise * times
+        )
 
     def shortened(self, variance: Array | None, n: int) -> Array:
         """How much more there is of columns of known variance than in the matrix."""

@@ -45,16 +45,17 @@ def runs(setting, epsilon, n=N, count=RUNS):
 
 @pytest.mark.parametrize("name", FARTHEST)
 def test_the_default_is_close_to_least_squares_and_its_intervals_hold_the_truth(name):
-    setting, away, held, plain = LIFE[name], [], [], []
+    setting, away, held, plain, wide = LIFE[name], [], [], [], []
     for model, beta, errors in runs(setting, 1.0, count=2 * RUNS):
         away.append((model.fitted_.centre - beta) / errors)
         low, high = model.conf_int().T
         held.append((low < setting.truth()) & (setting.truth() < high))
         plain.append(np.abs(beta - setting.truth()) < 1.96 * errors)
-        assert np.all(high - low < 6.0 * 3.92 * errors)
+        wide.append((high - low) / (3.92 * errors))
         assert not model.undetermined_.any()
         assert model.corrected_
     assert np.sqrt(np.mean(np.square(away))) < FARTHEST[name]
+    assert np.mean(wide) < 4.0  # single ones may be wider: what nobody could see is counted
     # 24 intervals: fewer than 20 would be a chance of one in ten thousand at 95 %, unless the rows themselves are unlucky.
     assert np.mean(held) >= min(0.83, np.mean(plain) - 0.05)
 
@@ -177,13 +178,29 @@ def test_an_intercept_is_not_known_where_a_slope_far_from_zero_is_not():
 def test_a_spike_that_hides_the_other_rows_is_noticed(name, n, epsilon):
     """The histogram sees the rows that are alike; a count of those beyond says that there are others, and where to go on.
 
-    Intervals held 55 and 24 % of the coefficients.
+    Intervals held 55 and 24 % of the coefficients; of 240 runs they hold 90 +- 1.4 % in the second cell.
     """
     setting, held = LIFE[name], []
-    for model, *_ in runs(setting, epsilon, n, 30):
+    for model, *_ in runs(setting, epsilon, n, 60):
         low, high = model.conf_int().T
         held.append(np.mean((low < setting.truth()) & (setting.truth() < high)))
-    assert np.mean(held) > 0.88
+    assert np.mean(held) > 0.86
+
+
+@pytest.mark.parametrize(("share", "epsilon"), [(0.2, 4.0), (0.4, 1.0), (0.7, 0.5)])
+def test_a_bound_that_most_rows_exceed_is_no_disaster(share, epsilon):
+    """Rows are shortened in the Gram matrix and not in gradients: steps went too far, to 9, 2 and .13 times a constant's loss."""
+    far, held = [], []
+    for seed in range(RUNS):
+        rng = np.random.default_rng([seed, 7])
+        X, beta = rng.standard_t(5, size=(5000, 7)) * np.sqrt(0.6), np.full(7, 0.25)  # rows of length sqrt 7
+        y = X @ beta + 0.5 + rng.normal(size=5000)
+        model = eptr.LinearRegression(epsilon, 1e-6, share * np.sqrt(7.0), 6.0, random_state=seed).fit(X, y)
+        far.append(np.mean((model.predict(X) - X @ beta - 0.5) ** 2) / (beta @ beta))
+        low, high = model.conf_int().T
+        held.append((low < [*beta, 0.5]) & ([*beta, 0.5] < high))
+    assert np.mean(far) < 0.06
+    assert np.mean(held) > 0.93
 
 
 def test_whether_the_clipping_was_undone_is_said():
@@ -268,18 +285,19 @@ def test_predictions_are_no_longer_than_outcomes_where_all_is_noise():
 
 
 def test_sums_of_clear_data_are_charged_for_with_what_a_row_can_add_to_them():
-    """The Gram matrix of rows as long as the bound with their constant, squares of y, rows beyond a bound, products with y."""
+    """The Gram matrix of rows with their constant, squares of y, rows beyond a bound and how far, products with y."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 2))
     y = X @ [1.0, -0.5] + 0.1 * rng.normal(size=20_000)
     found = eptr.LinearRegression(8.0, x_bound=4.0, y_bound=5.0, random_state=0).fit(X, y).release_.record.draws
-    drawn = [(draw.what, dict(draw.shape)) for draw in found[:4]]
+    drawn = [(draw.what, dict(draw.shape)) for draw in found[:5]]
     longest = drawn[0][1]["radius"]
     assert longest >= 4.0
     assert drawn == [
         ("Outer", {"radius": longest, "dimension": 3}),
         ("Interval", {"low": 0.0, "high": 25.0}),
         ("Interval", {"low": 0.0, "high": 1.0}),
+        ("Cell", {}),
         ("Ball", {"radius": pytest.approx(5.0 * longest, rel=1e-9)}),
     ]
 

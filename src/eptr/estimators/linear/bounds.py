@@ -14,10 +14,11 @@ from ...rows.engine import Rows
 from ...rows.exact import product_grid, project, shrink_factors
 from ...rows.namespace import doubles, inner, namespace, whole
 
-__all__ = ["Moments", "SafetyRule", "moments", "paper_rule", "sharp_numerator", "solve", "tight_rule"]
+__all__ = ["LENGTHS", "Moments", "SafetyRule", "moments", "paper_rule", "sharp_numerator", "solve", "tight_rule"]
 
 Array = NDArray[np.float64]
 _UNIT = 2.0**-53
+LENGTHS = 5  # cells of rows that are too long: up to 2, 4, 8, 16 times the bound, and beyond
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Moments:
     cross: Array
     square: Array
     outside: float = 0.0  # rows beyond a bound, if they were counted
+    long: Array | None = None  # of these, rows with |x| in (R, 2R], (2R, 4R] and so on
 
 
 def moments(
@@ -66,18 +68,18 @@ def moments(
         sums = inner(z.T), xp.stack([each @ z for each in side]), rest  # one by one: few columns make slow products
         if not count:
             return sums
-        beyond = abs(y) > y_bound
+        beyond, cells = abs(y) > y_bound, [t[:0]] * LENGTHS
         if factors is not None:
-            beyond = beyond | (factors < 1.0)
-        return *sums, xp.sum(doubles(beyond))
+            beyond, cells = beyond | (factors < 1.0), [doubles(factors < 0.5**k) for k in range(LENGTHS)]
+        return *sums, xp.sum(doubles(beyond)), xp.stack([xp.sum(cell) for cell in cells])
 
-    gram, side, rest, *outside = rows.sum(block)  # in units of the grids: whole numbers
+    gram, side, rest, *counts = rows.sum(block)  # in units of the grids: whole numbers
     cross = side[0]
     if column is not None:
         gram = np.block([[gram, side[1:].T], [side[1:], rest[1:, 1:]]])
         cross = np.append(cross, rest[0, 1])
     found = gram * x_grid**2, cross * (x_grid * y_grid), np.asarray(rest[0, 0] * y_grid**2)
-    return Moments(*found, *map(float, outside))
+    return Moments(*found, *((float(counts[0]), -np.diff(counts[1], append=0.0)) if count else ()))
 
 
 def sharp_numerator(x_bound: float, y_bound: float, coef_bound: float, dimension: int) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...privacy.claim import Cost
-from ...privacy.contribution import Ball, Interval
+from ...privacy.contribution import Ball, Cell, Interval
 from ...privacy.spending import Portion, Spending
 from ...privacy.unit import Unit
 from ...rows.engine import Rows
@@ -29,7 +29,7 @@ from ..schedule import schedule
 from ..shrinking import firm, james_stein
 from ..strategy import NoisySums
 from ..whitening import Whitening
-from .bounds import moments
+from .bounds import LENGTHS, moments
 from .problem import LeastSquares, Problem, RegressionFitted
 
 __all__ = ["Refined", "descend", "effective", "simulated_columns"]
@@ -39,7 +39,8 @@ Array = NDArray[np.float64]
 # Chosen by benchmarks/choose_defaults.py on simulated data only. Shares are of mu^2.
 HOPELESS = 12.0  # share of the budget from which a Gram matrix is not worth trying
 COLUMNS_SHARE = 0.04  # on means and second moments of raw columns
-SQUARE_SHARE, OUTSIDE_SHARE = 0.02, 0.005  # on y'y, and on the number of rows beyond the bounds
+SQUARE_SHARE, OUTSIDE_SHARE = 0.02, 0.005  # on y'y, and on the number of rows beyond the bounds, and how far
+STANDS_OUT = 3.0  # times its noise, a number of rows that are too long is not noise
 SHORTENED = 1.5  # times as much of a column as the Gram matrix has, and one step is not enough
 CLEAR = 4.0  # times its noise, y'y is known well enough to clip steps by
 CROSS_SHARE = 0.05  # on X'y, the start of clear data
@@ -170,18 +171,25 @@ def descend(
     sums = moments(rows, public.x_bound, bound, public.constant, count=count)
     square_of_y = Interval(0.0, bound**2)
     found = buy(sums.gram, public, spending, paid, n, public.constant)
-    whitening = found.whitening
     square = float(spending.noisy(sums.square, square_of_y, SQUARE_SHARE))  # proof: square
-    outside = 0.0
-    if count:
+    outside, longer = 0.0, 1.0
+    if sums.long is not None:
         beyond = spending.noisy(np.asarray(sums.outside), Interval(0.0, 1.0), OUTSIDE_SHARE)  # proof: outside
         outside = min(max(float(beyond) / n, 0.0), 1.0)
-    doubt = spending.scale(square_of_y, SQUARE_SHARE)
+        far = spending.noisy(sums.long, Cell(), OUTSIDE_SHARE)  # proof: lengths
+        far = np.where(far > STANDS_OUT * spending.scale(Cell(), OUTSIDE_SHARE), far, 0.0)
+        squares = public.x_bound**2 * float(far @ (2.0 * 4.0 ** np.arange(LENGTHS) - 1.0))
+        longer = 1.0 + squares / float(np.sum(found.whitening.values))
+        found = found.longer(longer) if longer > 1.0 else found
+    whitening = found.whitening
+    doubt = spending.scale(square_of_y, SQUARE_SHARE) * longer
+    square *= longer
     scale, limit = max(square - doubt, 0.04 * doubt) / n, math.sqrt(max(square + 2.0 * doubt, 0.0) / n)
 
     products = Ball(public.radius * bound)
-    start = spending.scale(products, CROSS_SHARE) * float(np.linalg.norm(whitening.matrix)) / math.sqrt(n * p * scale)
-    spent = paid.share + SQUARE_SHARE + OUTSIDE_SHARE * count
+    away = spending.scale(products, CROSS_SHARE) * float(np.linalg.norm(whitening.matrix))
+    start = longer * away / math.sqrt(n * p * scale)
+    spent = paid.share + SQUARE_SHARE + 2.0 * OUTSIDE_SHARE * count
     warm = banded and start * float(np.max(whitening.doubt)) < WARM
     even = bool(np.all(found.shortened(variance, n) < SHORTENED))
     warm = warm and even
@@ -189,13 +197,16 @@ def descend(
     plan = schedule(n, p, mu, left, symmetric=symmetric, warm=warm, clear=clear, look=not frugal)
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
     given = Squares(reach * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest
+    # Which columns the long rows are long in is not known: intervals go on as if it were none. proof: lengths
+    unknown = 1.0 if banded and plan.leverage else longer**2
     if not banded:
-        solution = replace(Rough(*given).solve(scale, limit), longest=limit)
+        solution = Rough(*given).solve(scale, limit)
+        solution = replace(solution, longest=limit, covariance=solution.covariance * unknown)
         # Averaged steps leave what their covariance counts, if they come nearer at all.
         return solution, whitening, found.undetermined(variance, math.inf, n), outside
     descent, phi = Descent(*given, pace, frugal, even), np.zeros(p)
     if warm:  # clear data: start from the noisy normal equations instead of from zero
-        phi = whitening.matrix.T @ spending.noisy(sums.cross, products, CROSS_SHARE) / n  # proof: cross
+        phi = longer / n * whitening.matrix.T @ spending.noisy(sums.cross, products, CROSS_SHARE)  # proof: cross
     phi = descent.steps(phi, scale, limit)
     if not symmetric:
         solution = descent.finish(phi)
@@ -204,7 +215,7 @@ def descend(
         solution = descent.finish_symmetric(phi, WARM_CLIP * math.sqrt(p * rest))
     else:
         solution = descent.finish_symmetric(phi, descent.tail(phi)[0].level(plan.outside))
-    solution = replace(solution, longest=limit)
+    solution = replace(solution, longest=limit, covariance=solution.covariance * unknown)
     if not (plan.curvature or frugal):  # nothing but the Gram matrix says how far to go
         coupled = found.coupled(solution.phi, plan.moves, variance, n, constant=public.constant is not None)
         solution = replace(solution, covariance=solution.covariance + coupled)
