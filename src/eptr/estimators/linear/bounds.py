@@ -18,7 +18,8 @@ __all__ = ["LENGTHS", "Moments", "SafetyRule", "moments", "paper_rule", "sharp_n
 
 Array = NDArray[np.float64]
 _UNIT = 2.0**-53
-LENGTHS = 5  # cells of rows that are too long: up to 2, 4, 8, 16 times the bound, and beyond
+LENGTHS = 2.0 ** np.arange(0.25, 4.0, 0.5)  # cells of rows that are too long begin at so many times the bound
+ROUNDING = 1.0 - 2.0**-20  # rows shortened by less are not too long
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Moments:
     cross: Array
     square: Array
     outside: float = 0.0  # rows beyond a bound, if they were counted
-    long: Array | None = None  # of these, rows with |x| in (R, 2R], (2R, 4R] and so on
+    long: Array | None = None  # of these, rows in each cell of lengths
 
 
 def moments(
@@ -68,9 +69,9 @@ def moments(
         sums = inner(z.T), xp.stack([each @ z for each in side]), rest  # one by one: few columns make slow products
         if not count:
             return sums
-        beyond, cells = abs(y) > y_bound, [t[:0]] * LENGTHS
+        beyond, cells = abs(y) > y_bound, [t[:0] for _ in LENGTHS]
         if factors is not None:
-            beyond, cells = beyond | (factors < 1.0), [doubles(factors < 0.5**k) for k in range(LENGTHS)]
+            beyond, cells = beyond | (factors < ROUNDING), [doubles(factors < float(1.0 / r)) for r in LENGTHS]
         return *sums, xp.sum(doubles(beyond)), xp.stack([xp.sum(cell) for cell in cells])
 
     gram, side, rest, *counts = rows.sum(block)  # in units of the grids: whole numbers

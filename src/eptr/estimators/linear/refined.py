@@ -178,7 +178,7 @@ def descend(
         outside = min(max(float(beyond) / n, 0.0), 1.0)
         far = spending.noisy(sums.long, Cell(), OUTSIDE_SHARE)  # proof: lengths
         far = np.where(far > STANDS_OUT * spending.scale(Cell(), OUTSIDE_SHARE), far, 0.0)
-        squares = public.x_bound**2 * float(far @ (2.0 * 4.0 ** np.arange(LENGTHS) - 1.0))
+        squares = public.x_bound**2 * float(far @ (math.sqrt(2.0) * LENGTHS**2 - 1.0))
         longer = 1.0 + squares / float(np.sum(found.whitening.values))
         found = found.longer(longer) if longer > 1.0 else found
     whitening = found.whitening
