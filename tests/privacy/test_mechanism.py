@@ -48,7 +48,7 @@ def test_paper_refuses_on_its_exact_profile(epsilon, delta, holds):
 def test_safe_datasets_get_a_reply_and_unsafe_ones_do_not(strategy):
     safe = [eptr.release(proposal(), 1.0, 1e-6, strategy=strategy) for _ in range(20)]
     assert all(r.replied and r.value.shape == (2,) for r in safe)
-    assert not any(eptr.release(proposal(0.0), 1.0, 1e-6, strategy=strategy).replied for _ in range(20))
+    assert not any(eptr.release(proposal(0.0), 1.0, 1e-9, strategy=strategy).replied for _ in range(20))
 
 
 def test_nobody_changes_an_estimate_after_it_was_proposed():
@@ -69,7 +69,7 @@ def test_seed_is_reproducible_and_marked():
 @pytest.mark.parametrize("safety", [0.0, SAFETY])
 def test_no_reply_reveals_nothing(strategy, safety):
     p = eptr.Proposal([MARKER], 0.25, safety)
-    r = eptr.release(p, 1.0, 1e-6, strategy=strategy)
+    r = eptr.release(p, 1.0, 1e-6, strategy=strategy, random_state=0)  # digits of noise may be those of a secret
     for text in (repr(r), r.to_json(), repr(p), str(r.cost)):
         assert str(MARKER) not in text
         assert "76543" not in text
