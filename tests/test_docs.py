@@ -140,6 +140,7 @@ def test_the_reproduction_is_told_as_its_summaries_say(tmp_path, monkeypatch, ca
     from benchmarks import reproduction
 
     monkeypatch.setattr(reproduction, "ROOT", tmp_path)
+    monkeypatch.setattr("sys.argv", ["reproduction"])
     reproduction.main()
     assert (tmp_path / "REPRODUCTION.md").read_text() == (ROOT / "REPRODUCTION.md").read_text()
 
