@@ -163,7 +163,13 @@ def test_sums_of_the_classes_are_a_start_as_steep_as_maximum_likelihood():
     steep = np.array([1.5, -1.0, 0.5])
     y = (np.random.default_rng(0).uniform(size=N) < expit(X @ steep)).astype(int)
     newton, sums = of(X, y)
-    np.testing.assert_allclose(newton.theta(newton.begun(sums))[:3], steep, atol=0.1)
+    np.testing.assert_allclose(newton.theta(newton.begun(sums, 0.0))[:3], steep, atol=0.1)
+
+
+def test_a_start_of_noise_is_the_model_without_slopes():
+    X = np.random.default_rng(0).normal(size=(N, 3))
+    newton, sums = of(X, np.arange(N) % 50 == 0)
+    np.testing.assert_allclose(newton.begun(sums, 1e3), newton.start)
 
 
 @pytest.mark.parametrize(("phi", "share"), [([0.8, -0.5, 0.0], 0.5), ([0.4, 0.1, -0.6], 0.03)])

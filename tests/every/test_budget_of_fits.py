@@ -71,12 +71,13 @@ REFINED = {
         eptr.BayesClassifier(1.0, 1e-3, covariance="shared", **CLASSES | {"x_bound": "private"}), "SSICC"
     ),
     "logistic": (eptr.LogisticRegression(1.0, 1e-3, **CLASSES), f"[OI]IC{ALONG}"),
+    "logistic, shares alone": (eptr.LogisticRegression(0.05, 1e-3, **CLASSES), "[OI]ICC"),
     "logistic, steps": (eptr.LogisticRegression(80.0, 1e-3, **CLASSES), f"[OI]IC{ALONG}"),
     "logistic, banded": (eptr.LogisticRegression(2000.0, 1e-3, **CLASSES), f"OIC{NEWTON}"),
     "logistic, no intercept": (eptr.LogisticRegression(1.0, 1e-3, fit_intercept=False, **CLASSES), f"[OI]I{ALONG}"),
     "logistic, ranges": (eptr.LogisticRegression(1.0, 1e-3, x_range=(-1, 1), classes=[0, 1]), f"SI[OI]C{ALONG}"),
     "logistic, private bound": (
-        eptr.LogisticRegression(1.0, 1e-3, **CLASSES | {"x_bound": "private"}), f"SSI[OI]C{ALONG}"
+        eptr.LogisticRegression(4.0, 1e-3, **CLASSES | {"x_bound": "private"}), f"SSI[OI]C{ALONG}"
     ),
     "kernel": (eptr.KernelRegressor(1.0, 1e-3, **KERNEL), "ICS"),
     "kernel, trend": (eptr.KernelRegressor(1.0, 1e-3, trend="linear", **KERNEL), f"IC[OI]I{FEW}OCS"),

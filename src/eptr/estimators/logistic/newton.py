@@ -95,11 +95,16 @@ class Newton(Descent):
         self.touched |= factor < 1.0
         return self.start + factor * (phi - self.start)
 
-    def begun(self, sums: Array) -> Array:
-        """From the released sums of each class: discriminant analysis, made steeper by how well it does. proof: passes"""
+    def begun(self, sums: Array, noise: float) -> Array:
+        """From the released sums of each class: discriminant analysis, made steeper by how well it does. proof: passes
+
+        ``noise``: on each of the sums; by as much as that explains, it is shrunk.
+        """
         shares, mix = self.likelihood.shares, self.likelihood.mix
-        apart = (sums - np.outer(shares, np.sum(sums, axis=0)))[-mix.shape[1] :]
-        found = mix @ apart @ self.whitening.matrix / self.n
+        apart = mix @ (np.eye(len(shares)) - shares[:, None])[-mix.shape[1] :]
+        found = apart @ sums @ self.whitening.matrix / self.n
+        chance = (noise / self.n * float(np.linalg.norm(apart)) * float(np.linalg.norm(self.whitening.matrix))) ** 2
+        found = found * max(0.0, 1.0 - chance / max(float(np.sum(found**2)), 1e-300))
         if self.constant is not None:
             u = self.direction / float(np.linalg.norm(self.direction))
             found = found - np.outer(found @ u, u)

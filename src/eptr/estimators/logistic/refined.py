@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import truncnorm
 
 from ...privacy.claim import Cost
 from ...privacy.contribution import Ball, Cell, Interval
@@ -32,7 +33,7 @@ from ..ranges import buy_ranges
 from ..shrinking import james_stein
 from ..strategy import NoisySums
 from .corner import Corner
-from .likelihood import likelihood
+from .likelihood import Classes, likelihood
 from .look import look
 from .newton import Newton, course
 from .problem import LogisticFitted, LogisticProblem
@@ -43,10 +44,11 @@ __all__ = ["Refined"]
 Array = NDArray[np.float64]
 
 # By trial on simulated data alone; benchmarks/logistic.py measures what they give. Shares are of mu^2.
-COUNT_SHARE = 0.02  # on the number of rows of every class
+COUNT_SHARE, MOST_COUNT_SHARE = 0.02, 0.4  # on the number of rows of every class, at least and at most ...
+ROUGHLY = 0.05  # ... or what makes the noise of a share so large
 HOPELESS = 2.0  # share of the budget from which a Gram matrix is not worth trying
 ROUGH_COLUMNS = 0.06, 0.5  # share and least scale of columns where noise rules
-RAREST = 3.0  # no class is taken to be rarer than so many standard deviations of its count
+HOPE = 6.0  # over mu, times the root of the number of coefficients: rows of a class from which slopes are sought
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,38 @@ class Refined(NoisySums):
         return _report(found, columns, public, stated)
 
 
+def count_share(n: int, spending: Portion) -> float:
+    """What the counts get: more where the share of a class would be told only roughly. proof: counts"""
+    alone = spending.scale(Cell(), 1.0) / (math.sqrt(2.0) * n)
+    return min(max(COUNT_SHARE, (alone / ROUGHLY) ** 2), MOST_COUNT_SHARE)
+
+
+def told(noisy: Array, noise: float, n: int) -> Array:
+    """The mean of the counts given what was released: none is negative, and they add up to n. proof: counts"""
+    missing, classes = n - float(np.sum(noisy)), len(noisy)
+    if abs(missing) < 3.0 * noise * math.sqrt(classes):  # else rows were dropped
+        noisy, noise = noisy + missing / classes, noise * math.sqrt(1.0 - 1.0 / classes)
+    return np.asarray(truncnorm.mean(-noisy / noise, (n - noisy) / noise, noisy, noise))
+
+
+def without_slopes(shares: Array, noise: float, public: LogisticProblem, outside: float) -> Found:
+    """The shares of the classes and nothing else; no coefficient is told. ``noise``: of a share. proof: alone"""
+    model, p, constant = likelihood(shares), public.numbers, public.constant or 1.0
+    phi = np.zeros((len(model.mix), p))
+    phi[:, -1] = model.start / constant
+    noise = noise * float(np.linalg.norm(model.mix, 2)) / constant
+    sampling = np.eye(phi.size) / (public.n * constant**2)
+    solution = Solution(phi.ravel(), sampling + noise**2 * np.eye(phi.size), noise, 1.0, False, sampling)
+    unknown = np.ones((len(shares) - 1, p), dtype=bool)
+    return Found(solution, phi.ravel(), np.eye(p), against_first(model), unknown, shares, outside)
+
+
+def against_first(model: Classes) -> Array:
+    """From what is mixed to log odds against the first class."""
+    mix, classes = model.mix, len(model.shares)
+    return np.asarray((mix[:, 0] if classes == 2 else mix[:, 1:] - mix[:, :1]).reshape(classes - 1, -1).T)
+
+
 def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Columns | None) -> Found:
     """From rows of about unit size to a solution in whitened coordinates.
 
@@ -141,9 +175,10 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
     """
     n, p, classes, count = rows.n, public.numbers, public.n_classes, columns is None
     mu = effective(spending.mu, spending.unit)
-    counted = COUNT_SHARE if public.fit_intercept else 0.0
+    counted = count_share(n, spending) if public.fit_intercept else 0.0
     paid = price(public, spending, n, HOPELESS, TRACE_SHARE[0])
-    plan = course(n, p * (classes - 1), mu, 1.0 - paid.share - counted - OUTSIDE_SHARE * count)
+    rest = 1.0 - paid.share - counted - OUTSIDE_SHARE * count
+    plan = course(n, p * (classes - 1), mu, rest)
 
     seen = look(rows, public.x_bound, public.constant, classes)
     found = buy(seen.gram, public, spending, paid, n, public.constant)
@@ -155,8 +190,13 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
     shares, few = np.full(classes, 1.0 / classes), np.zeros(classes, dtype=bool)
     if public.fit_intercept:
         noisy = spending.noisy(seen.counts, Cell(), counted)  # proof: counts
-        least = min(RAREST * spending.scale(Cell(), counted), n / (2.0 * classes))
-        shares, few = np.maximum(noisy, least), noisy < FEW / mu
+        sizes, hope = told(noisy, spending.scale(Cell(), counted), n), HOPE * math.sqrt(p) / mu
+        if np.sum(sizes < hope) >= classes - 1:
+            again = spending.noisy(seen.counts, Cell(), rest)  # proof: alone
+            noisy, noise = (counted * noisy + rest * again) / (counted + rest), spending.scale(Cell(), counted + rest)
+            sizes = told(noisy, noise, n)
+            return without_slopes(sizes / np.sum(sizes), noise / n, public, outside)
+        shares, few = np.maximum(sizes, min(hope, n / (2.0 * classes))), noisy < FEW / mu
         shares = shares / np.sum(shares)
 
     model = likelihood(shares)
@@ -167,13 +207,13 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
         newton.corner = Corner.of(columns).if_cheap()
     start = newton.start
     if plan.banded and not few.any():
-        start = newton.begun(spending.noisy(seen.sums, Ball(public.radius), plan.passes[0]))  # proof: sums
+        ball, share = Ball(public.radius), plan.passes[0]
+        start = newton.begun(spending.noisy(seen.sums, ball, share), spending.scale(ball, share))  # proof: sums
     solution = newton.solve(start)
     solution = replace(solution, phi=newton.inside(solution.phi))
-    mix = model.mix[:, 0] if classes == 2 else model.mix[:, 1:] - model.mix[:, :1]
     hidden = found.undetermined(None if columns is None else columns.variance, plan.moves, n)
     unknown = hidden[None, :] | (few[1:] | few[0])[:, None] | newton.touched
-    return Found(solution, newton.start, whitening.matrix, mix.reshape(classes - 1, -1).T, unknown, shares, outside)
+    return Found(solution, newton.start, whitening.matrix, against_first(model), unknown, shares, outside)
 
 
 def _report(found: Found, columns: Columns | None, public: LogisticProblem, stated: dict[str, Any]) -> LogisticFitted:
