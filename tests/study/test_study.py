@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import json
+import pickle
 import tempfile
 from pathlib import Path
 
@@ -196,3 +198,9 @@ def test_empty_lines_of_a_file_are_no_rows(tmp_path):
         book = Codebook({"age": Number(0, 110)})
         with pytest.warns(NotPrivateWarning):
             assert Study(tmp_path / name, book, epsilon=1.0, random_state=0).data.n == 2
+
+
+def test_a_study_is_not_pickled_for_it_holds_the_rows():
+    for way in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(InputError, match="holds the rows"):
+            way(seeded())

@@ -87,6 +87,11 @@ class Study(Asking):
             data, book, epsilon=found.total.epsilon, delta=found.total.delta, ledger=account, **settings
         )  # fmt: skip
 
+    def __reduce__(self) -> Any:
+        raise InputError(
+            "a study holds the rows, so it is not pickled or copied; pass ledger=, and Study.open(ledger, data)."
+        )
+
     @property
     def remaining(self) -> str:
         """What is left of the budget, in one sentence."""
