@@ -47,6 +47,8 @@ def restored(text: str, models: Mapping[str, Any]) -> Any:
         schema, name = content["schema"], content["model"]
     except (TypeError, ValueError, KeyError):
         raise InputError("text is not an eptr model; pass what to_json() returned.") from None
+    if str(schema).startswith("eptr-study/"):
+        raise InputError("text is the fit of a study; eptr.study.Fit.from_json(text) reads it.")
     if schema not in (SCHEMA, "eptr-model/1"):
         raise InputError(f"the model has schema {schema!r}; this version of eptr reads {SCHEMA!r}.")
     if name not in models:

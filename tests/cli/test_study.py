@@ -144,3 +144,11 @@ def test_a_table_of_a_database_from_draft_to_description(eptr, people):
     code, text, _ = eptr("describe", "sqlite:///people.db#people", "--codebook", "book.toml", "--seed", "1")
     assert code == 0
     assert "mean" in text
+
+
+def test_a_fit_of_a_formula_says_that_intervals_need_not_hold(eptr, people):
+    few = (people / "people.csv").read_text().splitlines()[:301]
+    (people / "few.csv").write_text("\n".join(few) + "\n")
+    code, out, _ = eptr("fit", "few.csv", "--codebook", "book.toml", "--formula", "wage ~ age")
+    assert code == 0
+    assert "intervals need not hold" in out

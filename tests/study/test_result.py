@@ -79,3 +79,25 @@ def test_predictions_move_values_beyond_a_range_to_its_edge_as_the_fit_does():
     fit = seeded().ols("wage ~ age + I(age**2)")
     beyond, edge = fit.predict({"age": [500.0, -7.0]}), fit.predict({"age": [110.0, 0.0]})
     assert beyond == pytest.approx(edge)
+
+
+def test_wherever_a_fit_is_shown_it_says_that_intervals_need_not_hold():
+    """`summary()` said so, and what people print first did not."""
+    few, many = seeded(people(400)).ols("wage ~ age"), seeded(people(40_000)).ols("wage ~ age")
+    assert few.summary().corrected is False
+    for shown in (str(few), few._repr_html_()):
+        assert "intervals need not hold" in " ".join(shown.split())
+    assert many.summary().corrected is True
+    assert many.caution == ""
+    assert "need not hold" not in str(many)
+
+
+def test_a_stored_fit_is_read_again_and_half_of_one_is_a_sentence():
+    fit = seeded().ols("wage ~ age + sex")
+    again = eptr.study.Fit.from_json(fit.to_json())
+    pd.testing.assert_series_equal(again.params, fit.params)
+    for text in ('{"schema": "eptr-study/1"}', "[]", "no"):
+        with pytest.raises(eptr.InputError, match="not a model that a study wrote"):
+            eptr.study.Fit.from_json(text)
+    with pytest.raises(eptr.InputError, match=r"eptr\.study\.Fit\.from_json"):
+        eptr.from_json(fit.to_json())

@@ -81,6 +81,8 @@ def fit(
         if lines := found.lines():
             print(f"{found.method}: {found.formula}{found.compared}")
             print_table(lines)
+            if found.caution:
+                say(" ".join(found.caution.split()), style="yellow", soft_wrap=True)
         else:
             print(found)
         guarantee(epsilon, study.delta, study.unit.relation, ledger, seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .result import Fit
 from .study import Study
 
-__all__ = ["Study"]
+__all__ = ["Fit", "Study"]

@@ -176,14 +176,13 @@ class Fit:
         """The inverse of :meth:`to_json`."""
         try:
             content = json.loads(text)
+            method, formula, book, stored = (content[key] for key in ("method", "formula", "codebook", "model"))
             fine = content["schema"] == SCHEMA
         except (ValueError, KeyError, TypeError):
             fine = False
         if not fine:
             raise InputError("this is not a model that a study wrote.")
-        estimator = from_json(json.dumps(content["model"]))
-        book = Codebook.from_dict(content["codebook"])
-        return cls(content["method"], content["formula"], book, estimator)
+        return cls(method, formula, Codebook.from_dict(book), from_json(json.dumps(stored)))
 
     def lines(self) -> list[list[str]]:
         """The coefficient table as text, a header first; empty for a model without coefficients."""
@@ -205,6 +204,12 @@ class Fit:
         first, *others = self.estimator.classes_.tolist()
         return f", log odds of {' and of '.join(map(str, others))} against {first}"
 
+    @property
+    def caution(self) -> str:
+        """That intervals need not hold, where the rows are too few to undo the clipping; empty otherwise."""
+        table = self.summary()
+        return table.caution if table.corrected is False else ""
+
     def __str__(self) -> str:
         if self.method == "smooth":  # its terms have no single coefficient
             return f"{self.method}: {self.formula}\n{self.summary()}"
@@ -220,6 +225,8 @@ class Fit:
         note = "" if release.private else " Not private: made with a seed."
         if any(line[1] == TOO_FEW for line in rows):
             told.append(LEFT_OUT)
+        if self.caution:
+            told.append(self.caution)
         return "\n".join(
             [
                 f"{self.method}: {self.formula}{self.compared}",
@@ -232,7 +239,8 @@ class Fit:
 
     def _repr_html_(self) -> str:
         caption = escape(f"{self.method}: {self.formula}{self.compared}")
-        return _html(self.lines() or self.summary().table(), f"<caption>{caption}</caption>")
+        note = f"<p>{escape(self.caution)}</p>" if self.caution else ""
+        return _html(self.lines() or self.summary().table(), f"<caption>{caption}</caption>") + note
 
 
 @dataclass(frozen=True, eq=False, repr=False)
