@@ -45,3 +45,17 @@ def test_small_shares_of_missing_values_and_of_values_beyond_the_range_are_told(
     for k, share in enumerate((0.01, 0.015)):
         assert shares.low[k] <= share <= shares.high[k]
         assert shares.value[k] == pytest.approx(share, rel=0.5)
+
+
+def test_a_description_counts_rows_that_have_no_level_and_pays_nothing_for_it():
+    """Labels written otherwise than the codebook says vanished without a word."""
+    odd = PEOPLE.assign(
+        sex=PEOPLE["sex"].where(PEOPLE.index % 2 == 0, "m "), member=PEOPLE["member"].map({True: "yes"})
+    )
+    study = seeded(odd)
+    found = study.describe(["sex", "member"], share=0.5).to_frame()["value"]
+    assert abs(found["sex", "(no level)"] - len(PEOPLE) / 2) < 200
+    assert abs(found["member", "(no level)"] - len(PEOPLE)) < 200
+    assert abs(found["sex"].sum() - len(PEOPLE)) < 200
+    assert sum(line.share for line in study.journal.lines()) <= 0.5
+    assert seeded().describe(["sex"], share=0.5)["sex"]["count"].names == (("F", "M", "(no level)"),)

@@ -179,3 +179,16 @@ def test_a_private_range_is_found_under_any_name():
         study = Study({"größe": np.arange(200.0)}, Codebook({"größe": Number("private")}), epsilon=1.0, random_state=0)
     study.describe()
     assert [line.text for line in study.journal.lines()] == ["range größe", "describe größe"]
+
+
+@pytest.mark.parametrize("where", [PEOPLE["age"] > 30, ["age > 30"], True, 1])
+def test_a_condition_that_is_no_text_is_a_sentence(where):
+    study = seeded()
+    with pytest.raises(InputError, match="where must be text"):
+        study.mean("wage", where=where)
+    assert study.journal.lines() == []
+
+
+def test_groups_are_of_one_column():
+    with pytest.raises(InputError, match="by must be the name of one column"):
+        seeded().mean("wage", by=["sex", "region"])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eptr import Codebook, InputError
-from eptr.codebook import Category, Number
+from eptr.codebook import Category, Flag, Number
 from eptr.study.expression import parse
 
 from .rows import BOOK, READ, ROWS
@@ -119,3 +119,12 @@ def test_what_rounding_leads_beyond_a_range_is_moved_to_its_edge():
     low, high = found.range.low, found.range.high
     beyond = replace(found, evaluate=lambda read: np.array([np.nextafter(low, -np.inf), high * (1.0 + 1e-12), np.nan]))
     np.testing.assert_array_equal(beyond.values({}), [low, high, np.nan])
+
+
+def test_a_flag_is_compared_with_how_it_is_written():
+    book = Codebook({"smokes": Flag("Yes", "No")})
+    read = {"smokes": np.array([1.0, 0.0, np.nan])}
+    np.testing.assert_array_equal(parse("smokes == 'Yes'", book).values(read), [1.0, 0.0, np.nan])
+    np.testing.assert_array_equal(parse("'No' != smokes", book).values(read), [1.0, 0.0, np.nan])
+    with pytest.raises(InputError, match="is a Flag"):
+        parse("smokes == 'yes'", book)

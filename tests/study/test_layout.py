@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import polars
 import pyarrow as pa
 import pytest
 
-from eptr.codebook import Codebook, Number
+from eptr.codebook import Category, Codebook, Number
+from eptr.errors import InputError
 from eptr.study.analyses import columns_of
 from eptr.study.expression import parse
-from eptr.study.layout import KEPT, Frame, Layout, Pieces
+from eptr.study.layout import KEPT, Frame, Layout, Pieces, open_data
 from eptr.study.people import _places, bounded
+from eptr.study.terms import Column, levels_of
 
 BOOK = Codebook({"age": Number(0, 100)})
 WHO = [3, 1, None, 3, 3, 2, 1, 3, 2, None, 4]
@@ -77,3 +80,18 @@ def seen_in(rows):
     found = []
     rows.sum(lambda x, y, keep: found.append(x[keep]) or ())
     return found
+
+
+@pytest.mark.parametrize("kind", [polars.Categorical, polars.Enum(["b", "a"])])
+def test_levels_of_polars_are_texts(kind):
+    frame = polars.DataFrame({"sex": ["a", "b", None]}).with_columns(polars.col("sex").cast(kind))
+    book = Codebook({"sex": Category(["a", "b"])})
+    layout = Layout(book, (Column("b", ((levels_of("sex", book), 1),)),))
+    np.testing.assert_array_equal(open_data(frame).encoded(layout)[:, 0], [0.0, 1.0, np.nan])
+
+
+def test_a_lazy_frame_is_collected_by_whoever_wrote_it():
+    """Errors of a query quote values."""
+    query = polars.LazyFrame({"sex": ["secret"]}).with_columns(polars.col("sex").cast(polars.Int64))
+    with pytest.raises(InputError, match=r"frame\.collect\(\)"):
+        open_data(query)

@@ -27,6 +27,7 @@ __all__ = ["QUARTILES", "Paid", "columns_of", "describe", "private_range", "quan
 QUARTILES = (0.25, 0.5, 0.75)
 # Of what a description spends on a number: the mean, the spread, the quartiles, and the shares missing and beyond its range.
 MEAN, SPREAD, QUANTILES, MISSING = 0.25, 0.25, 0.4, 0.1
+NO_LEVEL = "(no level)"  # missing, or written otherwise than the codebook says
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +93,25 @@ def describe(paid: Paid, names: list[str]) -> Description:
 def _described(paid: Paid, name: str) -> dict[str, Estimate]:
     kind = paid.study.book.usable(name)
     if isinstance(kind, Category) or kind.kind == "flag":
-        return {"count": table(paid, {name: levels_of(name, paid.study.book)}, 0.95)}
+        return {"count": table(paid, {name: _with_rest(levels_of(name, paid.study.book))}, 0.95)}
     rows, bounds = paid.part(MEAN).numbers([name])
     found = {"mean": stats.mean(rows, bounds, **paid.part(MEAN).sums())}
     found["sd"] = stats.std(rows, bounds, **paid.part(SPREAD).sums())
     found["quantile"] = quantiles(paid.part(QUANTILES), [name], list(QUARTILES), 0.95)
     found["share"] = _shares(paid.part(MISSING), name, *kind.range)
     return found
+
+
+def _with_rest(levels: Levels) -> Levels:
+    """The levels of a column, and one for rows that have none of them: cells of one table cost the same, be they more or less."""
+    count = len(levels.names)
+
+    def place(read: Any) -> Any:
+        found = levels.positions(read)
+        return np.where(np.isnan(found), count, found)
+
+    where = Expression(levels.text, levels.columns, Interval(0.0, float(count)), False, place)
+    return Levels(levels.text, levels.column, (*levels.names, NO_LEVEL), tuple(range(count + 1)), of=where)
 
 
 def _shares(paid: Paid, name: str, low: float, high: float) -> Estimate:

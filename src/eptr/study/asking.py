@@ -31,6 +31,7 @@ from .terms import levels_of
 __all__ = ["Asking", "Spend", "names_in"]
 
 Result = TypeVar("Result")
+NO_CONDITION = "where must be text, a condition such as \"age >= 65 and sex == 'F'\"."
 _ANYTHING = 4e99  # a range that holds every number that makes sense
 
 
@@ -113,6 +114,8 @@ class Asking:
     ) -> Result:
         """The stored result of the same call, or a new one that is paid for; ``about``: names columns, too."""
         where, again = spend.get("where"), bool(spend.get("again", False))
+        if where is not None and not isinstance(where, str):
+            raise InputError(NO_CONDITION)
         about = f"{where or ''} {about} {json.dumps(arguments, default=str, ensure_ascii=False)}"
         self._buy(self._private_names(about))
         condition = None if where is None else self._condition(where)
@@ -152,10 +155,10 @@ class Asking:
             raise InputError(f"share must be at most 1, the whole budget, got {share:g}.")
         return share
 
-    def _condition(self, where: Any) -> Expression:
-        found = parse(where, self.book) if isinstance(where, str) else None
-        if found is None or not (found.truth or is_flag(found, self.book)):
-            raise InputError("where must be a condition such as \"age >= 65 and sex == 'F'\".")
+    def _condition(self, where: str) -> Expression:
+        found = parse(where, self.book)
+        if not (found.truth or is_flag(found, self.book)):
+            raise InputError(NO_CONDITION)
         return found
 
     def _names(self, columns: Any) -> list[str]:
@@ -173,6 +176,10 @@ class Asking:
     def _levels(self, by: str | None) -> Labelled | None:
         if by is None:
             return None
+        if not isinstance(by, str):
+            raise InputError(
+                "by must be the name of one column, such as 'sex'; study.table counts combinations of several."
+            )
         levels = levels_of(by, self.book)
         return Labelled.of(levels, levels.called)
 

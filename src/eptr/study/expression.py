@@ -218,7 +218,15 @@ class _Reader:
         return self.aliases.get(node.id, node.id) if isinstance(node, ast.Name) else ""
 
     def _day(self, node: ast.expr, other: ast.expr) -> ast.expr:
-        """A day in quotation marks beside a column of dates, as its number."""
+        """A day in quotation marks beside a column of dates, or yes or no as a Flag writes them, as a number."""
+        flag = self.book.columns.get(self._called(other))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and isinstance(flag, Flag):
+            written = [label(flag.no), label(flag.yes)]
+            if label(node.value) not in written:
+                raise InputError(
+                    f"{self._called(other)!r} is a Flag, which is not written so; it is a condition by itself."
+                )
+            return ast.Constant(written.index(label(node.value)))
         if isinstance(node, ast.Constant) and isinstance(self.book.columns.get(self._called(other)), Date):
             day = day_of(node.value)
             if isinstance(node.value, str) and not math.isfinite(day):

@@ -276,12 +276,20 @@ def open_data(data: Any) -> Frame | Pieces:
         return Pieces(data)
     if isinstance(data, Mapping):
         return Frame(data)
+    if root == "polars" and hasattr(data, "collect"):  # its errors quote values, which are for whoever wrote the query
+        raise InputError("data must be a data frame; make one of a lazy frame: frame.collect().")
     if root in ("pandas", "polars") and not hasattr(data, "columns"):
         raise InputError("data must be a table with named columns; make one of a series: series.to_frame().")
     if root == "pandas" and hasattr(data, "columns"):
         if len(set(data.columns)) != data.shape[1]:
             raise InputError("data must have columns of different names.")
         return Frame({name: data[name] for name in data.columns})
+    if root == "polars":
+        import polars
+
+        data = data.cast(
+            {polars.Categorical: polars.String, polars.Enum: polars.String}
+        )  # Arrow has no views as levels
     if root == "pyarrow" or hasattr(data, "__arrow_c_stream__"):
         return Pieces(open_arrow(data))
     raise InputError(
