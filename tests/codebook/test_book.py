@@ -103,3 +103,11 @@ def test_what_is_wrong_is_one_sentence(make):
     assert text.count("\n") == 0
     assert len(text) > 20
     assert caught.value.__cause__ is None
+
+
+def test_words_of_every_language_stand_in_a_file_as_they_are(tmp_path):
+    book = Codebook({"région": Category(["Île", "日本", "😀"])}, na_values=["ø"])
+    assert all(word in book.to_toml() for word in ("région", "Île", "日本", "😀", "ø"))
+    path = tmp_path / "book.toml"
+    path.write_text(book.to_toml(), encoding="utf-8")
+    assert Codebook.from_toml(path) == book

@@ -65,3 +65,13 @@ def test_a_frame_has_names_alone_because_its_types_come_from_values():
     polars = pytest.importorskip("polars")
     frames = [pd.DataFrame({"a": [1]}), pd.DataFrame({"a": ["x"]}), {"a": [1]}, polars.DataFrame({"a": ["x"]})]
     assert len({Codebook.draft(frame).to_toml() for frame in frames}) == 1
+
+
+def test_an_index_without_a_name_is_left_out_and_other_separators_are_a_sentence(tmp_path):
+    path = tmp_path / "people.csv"
+    pd.DataFrame({"age": [41]}).to_csv(path)
+    assert list(Codebook.draft(path, header=True)) == ["age"]
+    for separator in (";", "\t"):
+        pd.DataFrame({"age": [41], "sex": ["F"]}).to_csv(path, sep=separator, index=False)
+        with pytest.raises(InputError, match="separated by commas"):
+            Codebook.draft(path, header=True)

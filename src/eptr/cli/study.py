@@ -41,7 +41,7 @@ def draft(
     if to is None:
         print(book.to_toml(), end="")
     else:
-        to.write_text(book.to_toml())
+        to.write_text(book.to_toml(), encoding="utf-8")
         print(f"wrote {to}: {len(book.blanks)} of {len(book)} columns are for you to describe.")
 
 

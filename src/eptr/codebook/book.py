@@ -206,7 +206,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise InputError(f"{path} does not exist; `eptr codebook draft` writes one: [columns.NAME] low = 0, high = 1.")
     try:
-        return tomllib.loads(path.read_text())
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path.name} is not TOML: {error}.") from None
 
@@ -295,4 +295,4 @@ def _plain(facts: dict[str, Any]) -> dict[str, Any]:
 
 def _toml(value: Any) -> str:
     """A value as TOML: JSON's text, numbers, truth values and lists are TOML's."""
-    return f"[{', '.join(map(_toml, value))}]" if isinstance(value, list) else json.dumps(value)
+    return f"[{', '.join(map(_toml, value))}]" if isinstance(value, list) else json.dumps(value, ensure_ascii=False)

@@ -31,7 +31,10 @@ def drafted(table: Any, header: bool) -> dict[str, Kind]:
                 f"say header=True (--header) if the first line of {Path(table).name} holds names of columns; if it holds "
                 "values, a draft would publish them."
             )
-        return {name: Blank() for name in csv_names(Path(table))}
+        names = csv_names(Path(table))
+        if len(names) == 1 and {";", "\t"} & set(names[0]):
+            raise InputError(f"the columns of {Path(table).name} must be separated by commas: write it again as such.")
+        return {name: Blank() for name in names if name}  # an index that pandas wrote has no name
     root = type(table).__module__.partition(".")[0]
     if isinstance(table, Mapping) or root in ("pandas", "polars", "dask", "dask_expr"):  # types come from the values
         return {str(name): Blank() for name in (table if isinstance(table, Mapping) else table.columns)}
