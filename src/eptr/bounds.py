@@ -80,7 +80,7 @@ class PublicBounds:
                     "missing values, or text" if is_range(bound) else "a level that is not declared, or missing values"
                 )
                 raise DomainError(
-                    f"column {name!r} of {where} has {what}; mend it, or give such rows no weight (--invalid drop)."
+                    f"column {name!r} of {where} has {what}; mend it, or, in a fit, give such rows no weight (--invalid drop)."
                 )
         return np.column_stack(parts).astype(float)
 
