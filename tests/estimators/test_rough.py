@@ -40,7 +40,7 @@ def test_columns_that_go_together_do_not_lead_to_and_fro():
 def test_no_farther_than_clipped_descent(condition, monkeypatch):
     monkeypatch.setattr("benchmarks.accuracy.METHODS", {"clipped descent": METHODS["clipped descent"]})
     monkeypatch.setattr("benchmarks.accuracy.BUDGETS", [b for b in BUDGETS if b in ((0.5, 1e-6), (1.0, 1e-6))])
-    runs = [one_design(2000, 20, condition, 1.0, seed) for seed in range(12)]
+    runs = [one_design(2000, 20, condition, 1.0, seed) for seed in range(32)]
     for budget in runs[0]:
         default, alike, theirs = (
             np.mean([run[budget][name] for run in runs]) for name in ("refined", "symmetric", "clipped descent")

@@ -41,22 +41,22 @@ def rival(entrant, **more):
 FEW, BANDED, ONCE = "(IB){8}I", "C?B{4,7}CB{2,}IB{2,}IO", "BCB{2,}WIO"
 ALONG, NEWTON = "B{3,}(BW){2}WO", "B?BWC(BW)*B{2,}WO"
 REFINED = {
-    "linear": (eptr.LinearRegression(1.0, 1e-3, **LINEAR), f"OII{FEW}OB"),
-    "linear, banded": (eptr.LinearRegression(200.0, 1e-3, **LINEAR | {"y_bound": 99.0}), f"OII{BANDED}"),
-    "linear, warm start": (eptr.LinearRegression(2000.0, 1e-3, **LINEAR), f"OII{ONCE}"),
+    "linear": (eptr.LinearRegression(1.0, 1e-3, **LINEAR), f"OIIC{FEW}OB"),
+    "linear, banded": (eptr.LinearRegression(200.0, 1e-3, **LINEAR | {"y_bound": 99.0}), f"OIIC{BANDED}"),
+    "linear, warm start": (eptr.LinearRegression(2000.0, 1e-3, **LINEAR), f"OIIC{ONCE}"),
     "linear, ranges": (eptr.LinearRegression(1.0, 1e-3, **RANGES), f"SII[OI]I{FEW}OB"),
     "linear, ranges, banded": (eptr.LinearRegression(200.0, 1e-3, **RANGES | {"y_range": (-99, 99)}), f"SIOI{BANDED}"),
     "linear, wide ranges": (eptr.LinearRegression(200.0, 1e-3, x_range=(-99, 99), y_range=(-99, 99)), f"SISOI{BANDED}"),
     "linear, ranges, warm start": (eptr.LinearRegression(2000.0, 1e-3, **RANGES), f"SIOI{ONCE}"),
-    "linear, symmetric": (eptr.LinearRegression(1.0, 1e-3, symmetric_errors=True, **LINEAR), f"OII{FEW}O"),
+    "linear, symmetric": (eptr.LinearRegression(1.0, 1e-3, symmetric_errors=True, **LINEAR), f"OIIC{FEW}O"),
     "linear, symmetric, banded": (
-        eptr.LinearRegression(200.0, 1e-3, symmetric_errors=True, **LINEAR | {"y_bound": 99.0}), "OIIC?B{4,7}CBIO"
+        eptr.LinearRegression(200.0, 1e-3, symmetric_errors=True, **LINEAR | {"y_bound": 99.0}), "OIICC?B{4,7}CBIO"
     ),
-    "linear, symmetric, warm start": (eptr.LinearRegression(2000.0, 1e-3, symmetric_errors=True, **LINEAR), "OIIBBWO"),
+    "linear, symmetric, warm start": (eptr.LinearRegression(2000.0, 1e-3, symmetric_errors=True, **LINEAR), "OIICBBWO"),
     "linear, private x": (eptr.LinearRegression(1.0, 1e-3, **LINEAR | {"x_bound": "private"}), f"SSI[OI]I{FEW}OB"),
     "linear, private bounds": (eptr.LinearRegression(1.0, 1e-3, **PRIVATE), f"CSSI[OI]I{FEW}OB"),
     "linear, private bounds, warm start": (eptr.LinearRegression(200.0, 1e-3, **PRIVATE), "CSSIOIBCB{2,}W?IO"),
-    "linear, no intercept": (eptr.LinearRegression(1.0, 1e-3, fit_intercept=False, **LINEAR), f"OII{FEW}OB"),
+    "linear, no intercept": (eptr.LinearRegression(1.0, 1e-3, fit_intercept=False, **LINEAR), f"OIIC{FEW}OB"),
     "additive": (eptr.AdditiveRegressor(1.0, 1e-3, **RANGES), f"SIIC[OI]I{FEW}OI"),
     "additive, banded": (eptr.AdditiveRegressor(400.0, 1e-3, **RANGES | {"y_range": (-99, 99)}), "SIICOIC?B{4,7}CB{4,}I?O"),
     "additive, levels": (eptr.AdditiveRegressor(1.0, 1e-3, categories={1: [-1, 1]}, **RANGES), f"SIIC[OI]I{FEW}OI"),
