@@ -189,7 +189,7 @@ class Ledger:
         admitted = opening.terms.checks
         if used >= admitted:
             raise BudgetError(
-                f"{dataset!r} admits no other failed domain check: its failed domain check(s) are used ({used} of {admitted}); "
+                f"{dataset!r} admits {admitted} failed domain check(s), and {used} were answered already; "
                 "pass invalid='drop', which gives rows outside the domain no weight and answers nothing."
             )
 
