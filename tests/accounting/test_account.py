@@ -55,7 +55,9 @@ def test_failed_domain_checks_are_counted_and_cost_nothing(place, name, checks):
     for _ in range(checks):
         account.admit_check()
         account.failed_check("domain")
-    with pytest.raises(BudgetError, match=rf"admits {checks} failed .*, and {checks} were answered already.*invalid='drop'"):
+    with pytest.raises(
+        BudgetError, match=rf"admits {checks} failed .*, and {checks} were answered already.*invalid='drop'"
+    ):
         account.admit_check()
     assert ledger.remaining(name) == before
     entries = ledger.history(name)

@@ -180,7 +180,7 @@ def test_a_chain_of_version_0_1_accepts_what_is_proven_and_one_failed_check(old)
         ledger.charge(CITED, private=True)
     ledger.admit_check()
     ledger.failed_check("domain")
-    with pytest.raises(BudgetError, match="admits 1 failed .*, and 1 were answered already"):
+    with pytest.raises(BudgetError, match=r"admits 1 failed .*, and 1 were answered already"):
         ledger.admit_check()
     ledger.verify(head=head)
 
