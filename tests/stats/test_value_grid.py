@@ -53,3 +53,13 @@ def test_a_point_has_the_halves_of_its_gaps_and_all_cells_make_one_line():
     halves = (gaps[:-1] + gaps[1:]) / 2.0
     plain = grid.points[1:-1] != 0.0
     assert np.all(abs(points[1:-1] - halves)[plain] <= 2.0)
+
+
+@pytest.mark.parametrize("bound", [100.0, 1e4, 1e7])
+def test_zero_inside_a_range_is_long_but_short_beside_what_lies_around_it(bound):
+    """Columns around zero would be drawn to it, and many zeros away from it."""
+    grid = ValueGrid(-bound, bound)
+    zero = int(np.flatnonzero(grid.points == 0.0)[0])
+    near = abs(grid.points) < bound / 3000.0
+    around = grid.lengths[::2][near].sum() + grid.lengths[1::2][near[1:] & near[:-1]].sum()
+    assert 1e-4 < grid.lengths[2 * zero] * 2.0**-40 < 0.05 * around * 2.0**-40

@@ -24,9 +24,10 @@ _MOST_MULTIPLES = 20_000
 # larger where zero is inside: numbers around it are no more likely than others.
 _MAGNITUDES, _UNIT = 0.3, 2.0**-40
 _LEAST_OF_ONE_SIGN, _LEAST_OF_BOTH = 1e-7, 1e-3
-# Zero, and the ends of a range, which hold what lies beyond them: many rows may lie there. About so much of the line each, at
-# least, or ranks among such rows are drawn away to long cells that hold none.
-_HEAP = 0.01
+# The ends of a range hold what lies beyond them, and 0 is often one: many rows may lie there. About so much of the line each, at
+# least, or ranks among such rows are drawn away to long cells that hold none. Zero inside a range less: it draws to itself what
+# lies around it, as columns with long tails do.
+_END, _ZERO = 0.01, 2.5e-4
 
 
 class ValueGrid:
@@ -87,15 +88,15 @@ class ValueGrid:
         if not self.gaps:
             return np.ones(self.cells, dtype=np.int64)
         both = self.low < 0.0 < self.high
-        least = max(abs(self.low), abs(self.high)) * (_LEAST_OF_BOTH if both else _LEAST_OF_ONE_SIGN)
+        unit = max(abs(self.low), abs(self.high)) * (_LEAST_OF_BOTH if both else _LEAST_OF_ONE_SIGN)
         apart = np.diff(self.points)
-        sizes = np.diff(np.sign(self.points) * np.log1p(np.abs(self.points) / least))
+        sizes = np.diff(np.sign(self.points) * np.log1p(np.abs(self.points) / unit))
         apart = (1.0 - _MAGNITUDES) * apart / apart.sum() + _MAGNITUDES * sizes / sizes.sum()
         padded = np.concatenate([[0.0], apart, [0.0]])
         found = np.empty(self.cells)
         found[1::2], found[::2] = apart, 0.5 * (padded[1:] + padded[:-1])
-        heaps = [0, -1, *2 * np.flatnonzero(self.points == 0.0)]
-        found[heaps] = np.maximum(found[heaps], 2.0 * _HEAP)
+        for heaps, least in ((2 * np.flatnonzero(self.points == 0.0), _ZERO), ([0, -1], _END)):
+            found[heaps] = np.maximum(found[heaps], 2.0 * least)
         found *= 2.0 / found.sum()
         return np.ceil(found / (2.0 * _UNIT)).astype(np.int64)
 
