@@ -55,15 +55,21 @@ class Setting:
     slopes: np.ndarray = field(default_factory=lambda: SLOPES)
     square: float = 0.0  # of the first column, which the model leaves out
     ones: tuple = ()  # how many rows have each of the dummies that are the last columns
+    levels: tuple = ()  # or they are the levels of a factor, with such shares, of which the first has no column
     ranges: tuple | None = None  # raw columns: location and scale in the population, and the public range
 
     @property
     def p(self):
         return len(self.slopes)
 
+    @property
+    def normal(self):
+        """How many columns are."""
+        return self.p - (len(self.ones) or max(len(self.levels) - 1, 0))
+
     def truth(self):
         """Slopes and intercept of the population: for normal x those of g(x'b) are b E(g(t) t)/var(t) and E(g(t))."""
-        normal = self.p - len(self.ones)
+        normal = self.normal
         b = self.slopes[:normal]
         variance = b @ correlation(normal) @ b
         nodes, weights = np.polynomial.hermite_e.hermegauss(200)
@@ -79,15 +85,20 @@ class Setting:
     def sample(self, n, seed):
         rng = np.random.default_rng([seed, n, *self.name.encode()])
         x = rng.normal(size=(n, self.p)) @ np.linalg.cholesky(correlation(self.p)).T
-        for j, count in enumerate(self.ones, start=self.p - len(self.ones)):
+        for j, count in enumerate(self.ones, start=self.normal):
             x[:, j] = rng.permutation(n) < count
+        if self.levels:
+            level = rng.choice(len(self.levels), size=n, p=self.levels)
+            x[:, self.normal :] = level[:, None] == np.arange(1, len(self.levels))
         y = self.draw(rng, x @ self.slopes, x)
         return (x if self.ranges is None else self.ranges[0] + self.ranges[1] * x), y
 
     @property
     def groups(self):
         """Coefficients that are reported together."""
-        first = self.p - len(self.ones)
+        first = self.normal
+        if self.levels:
+            return {", numbers": [*range(first)], ", levels": [*range(first, self.p + 1)]}
         dummies = {f", dummy with {count} ones": [first + j] for j, count in enumerate(self.ones)}
         return {", common columns" if dummies else "": [*range(first), self.p], **dummies}
 
@@ -114,6 +125,10 @@ def draw_normal(rng, eta, x):
 
 def draw_skewed_growing(rng, eta, x):
     return line(eta) + np.exp(0.5 * x[:, 0]) * (rng.exponential(size=len(eta)) - 1.0)
+
+
+def draw_exponential(rng, eta, x):
+    return line(eta) + rng.exponential(size=len(eta)) - 1.0
 
 
 def falling(p):
@@ -181,6 +196,16 @@ SETTINGS = [
         slopes=np.append(SLOPES, 1.0),
         ones=(900,),
         ranges=(np.zeros(4), np.ones(4), ((-6.0, 6.0),) * 3 + ((0.0, 1.0),)),
+    ),
+    Setting(
+        "a factor, 3 % at its first level",
+        draw_exponential,
+        line,
+        12.0,
+        (*CLEAR, (8000, 4.0)),
+        slopes=np.append(SLOPES, [0.5, -0.5, 0.5, -0.5, 0.5]),
+        levels=(0.03, 0.55, 0.2, 0.1, 0.08, 0.04),
+        ranges=(np.zeros(8), np.ones(8), ((-5.0, 5.0),) * 3 + ((0.0, 1.0),) * 5),
     ),
     Setting("few rows, p=12", draw_normal, line, 7.0, ((500, 1.0), (500, 4.0)), slopes=falling(12)),
 ]

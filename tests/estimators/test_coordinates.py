@@ -11,7 +11,8 @@ import pytest
 
 import eptr
 from eptr.estimators.coordinates import GRAM_SHARE, TRACE_SHARE, price
-from eptr.privacy.contribution import Interval, Outer
+from eptr.estimators.whitening import again, whiten
+from eptr.privacy.contribution import Interval, Outer, WeightedOuter
 from eptr.privacy.spending import Portion
 from eptr.privacy.unit import Unit
 
@@ -68,3 +69,64 @@ def test_a_bound_that_is_too_wide_costs_little_more_than_noise():
         model = eptr.LinearRegression(0.5, 1e-6, 8.0, 5.0, random_state=seed).fit(X, y)
         errors.append(np.sum((model.coef_ - 0.5) ** 2))
     assert np.mean(errors) < 0.02  # .04 with one scale
+
+
+def factor(n, share, seed=0):
+    """Two numbers, and the levels of a factor whose first has such a share of the rows, and no column."""
+    rng = np.random.default_rng(seed)
+    level = rng.choice(4, size=n, p=[share, 0.5 - share, 0.3, 0.2])
+    X = np.column_stack([rng.normal(size=(n, 2)), level[:, None] == np.arange(1, 4)])
+    return X, 10.0 + X @ [1.0, -1.0, 2.0, 1.0, 0.0] + rng.exponential(size=n)
+
+
+RANGES = {"x_range": [(-5, 5)] * 2 + [(0, 1)] * 3, "y_range": (-10, 40)}
+
+
+@pytest.mark.parametrize(("share", "looks"), [(0.02, 2), (0.2, 1)])
+def test_a_second_look_is_bought_where_common_columns_are_hidden(share, looks, drawn):
+    """And it is of rows that the first one whitened: shorter in the directions that were clear."""
+    X, y = factor(30_000, share)
+    eptr.LinearRegression(1.0, 1e-6, **RANGES, random_state=0).fit(X, y)
+    bought = [(c, share) for c, share in drawn if isinstance(c, Outer | WeightedOuter)]
+    assert isinstance(bought[0][0], Outer)
+    assert [isinstance(c, WeightedOuter) and s == bought[0][1] for c, s in bought[1:2]] == [looks == 2]
+
+
+def test_a_factor_whose_first_level_is_rare_is_told():
+    """All its other levels were said to have too few rows, because together they are all but the constant."""
+    away, wide = [], []
+    for seed in range(6):
+        X, y = factor(30_000, 0.03, seed)
+        model = eptr.LinearRegression(1.0, 1e-6, **RANGES, random_state=seed).fit(X, y)
+        assert not model.undetermined_.any()
+        rows = np.column_stack([X, np.ones(len(X))])
+        inverse = np.linalg.inv(rows.T @ rows)
+        beta = inverse @ rows.T @ y
+        left = rows * (y - rows @ beta)[:, None]
+        errors = np.sqrt(np.diag(inverse @ left.T @ left @ inverse))
+        low, high = model.conf_int().T
+        away.append(((low + high) / 2 - beta) / errors)
+        wide.append((high - low) / (2 * 1.96 * errors))
+    assert np.sqrt(np.mean(np.square(away))) < 2.0
+    assert np.median(wide, axis=0).max() < 2.8
+    assert np.mean(np.abs(away) < 1.96 * np.array(wide)) > 0.9
+
+
+def test_a_second_look_sees_what_the_first_one_floored():
+    rng = np.random.default_rng(3)
+    p, n, noise = 6, 10_000, 300.0
+    vectors = np.linalg.qr(rng.normal(size=(p, p)))[0]
+    true = (vectors * np.array([0.02, 0.5, 1.0, 1.0, 1.5, 2.0])) @ vectors.T * n
+
+    def noisy(matrix):
+        drawn = rng.normal(size=(p, p)) * noise / math.sqrt(2.0)
+        return matrix + np.triu(drawn) + np.triu(drawn, 1).T
+
+    first = whiten(noisy(true), noise, n)
+    assert np.isinf(first.doubt[0])
+    second = again(first, noisy(first.matrix.T @ true @ first.matrix), noise, n)
+    one, two = (np.linalg.eigvalsh(w.matrix.T @ true @ w.matrix / n) for w in (first, second))
+    assert one.min() < 0.4 < 0.5 < two.min()
+    assert two.max() < 2.0
+    assert np.isfinite(second.doubt).all()
+    assert np.allclose(second.vectors.T @ second.vectors, np.eye(p))

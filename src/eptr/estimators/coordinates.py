@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from ..privacy.contribution import Interval, Outer
 from ..privacy.spending import Portion
-from .gradient import ROW_BITS, round_public
-from .whitening import Whitening, plain, shortened, undetermined, whiten
+from ..rows.engine import Rows
+from .gradient import ROW_BITS, Curvature, Gradient, round_public
+from .whitening import KNOWN, Whitening, again, plain, shortened, undetermined, whiten
 
-__all__ = ["TRACE_SHARE", "Coordinates", "Price", "buy", "price"]
+__all__ = ["TRACE_SHARE", "Coordinates", "Price", "buy", "closer", "price"]
 
 Array = NDArray[np.float64]
 
@@ -23,6 +24,11 @@ GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a st
 GRAM_NOISE = 0.35
 COMMON = 0.5  # of the variance of one: columns with less, in all or in the matrix, are those of few rows
 TRACE_SHARE, TRACE_NOISE = (0.01, 0.12), 0.2  # the same of its trace
+CLOSER_LENGTH = 1.5  # rows of a second matrix are cut at so many times the root of how many numbers they have
+CLOSER_MOVES = (
+    3  # a second matrix is worth its price if so many moves do not arrive in directions of common columns ...
+)
+CLOSER_NOISE = 0.2  # ... and its largest noise is less than this share of its mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +56,19 @@ class Coordinates:
 
         See coordinates.md, coupled.
         """
-        values, vectors, p = self.whitening.values, self.whitening.vectors, len(phi)
+        values, vectors, blur, p = self.whitening.values, self.whitening.vectors, self.whitening.blur, len(phi)
         if constant:  # the last number is that of the constant, and says nothing of slopes
             mean = np.linalg.solve(self.whitening.matrix, np.eye(p)[-1])
             phi = phi - mean * float(phi @ mean) / float(mean @ mean)
-        doubt = self.noise * math.sqrt(2.0 * p) / values
-        way = float(phi @ phi) * values / float(np.sum(values)) * np.minimum(doubt / 2.0, 1.0) ** (2 * (moves - 1))
+        way = float(phi @ phi) * values / float(np.sum(values)) * np.minimum(blur / 2.0, 1.0) ** (2 * (moves - 1))
         if variance is not None:  # a direction of columns that few rows have is weak, and explains as little
-            rare = (variance < COMMON) | (self.shortened(variance, n) > 1.0 / COMMON)
-            common = 1.0 - np.pad(rare.astype(float), (0, p - len(rare)))
+            common = 1.0 - np.pad(self.rare(variance, n).astype(float), (0, p - len(variance)))
             way = way * (common @ vectors**2) ** 2
-        return np.asarray((vectors * (doubt * float(doubt @ way) / (4.0 * p))) @ vectors.T)
+        return np.asarray((vectors * (blur * float(blur @ way) / (4.0 * p))) @ vectors.T)
+
+    def rare(self, variance: Array, n: int) -> NDArray[np.bool_]:
+        """Columns of few rows."""
+        return np.asarray((variance < COMMON) | (self.shortened(variance, n) > 1.0 / COMMON))
 
     def undetermined(self, variance: Array | None, steps: float, n: int) -> NDArray[np.bool_]:
         """Which coefficients too few rows tell about."""
@@ -100,6 +108,37 @@ def buy(gram: Array, public: Any, spending: Portion, paid: Price, n: int, consta
     values = np.full(p, max(total, noise) / slopes)
     values[slopes:] = values[slopes:] if constant is None else n * constant**2
     return Coordinates(plain(values, n), np.eye(p), 1.0)  # nothing is known of the matrix
+
+
+class _Plain:
+    """Rows that all weigh the same."""
+
+    def mean(self, predictor: Any) -> Any:
+        return predictor
+
+    def residual(self, y: Any, mean: Any) -> Any:
+        return mean
+
+    def roots(self, mean: Any) -> None:
+        return None
+
+
+def closer(
+    rows: Rows, found: Coordinates, public: Any, spending: Portion, paid: Price, variance: Array | None
+) -> tuple[Coordinates, float]:
+    """A second matrix, of rows as the first one whitens them, and its share: if common columns go together. proof: closer"""
+    n, p, slopes = rows.n, public.numbers, public.n_features
+    hidden = found.whitening.known(CLOSER_MOVES, n)[:slopes] < KNOWN
+    if not paid.matrix or not np.any(hidden if variance is None else hidden & ~found.rare(variance, n)):
+        return found, 0.0
+    bend, matrix = Curvature((CLOSER_LENGTH**2 + 1.0) * p), found.whitening.matrix
+    (contribution,) = bend.contributions(p)
+    noise = spending.scale(contribution, paid.share)
+    if noise * math.sqrt(2.0 * p) > CLOSER_NOISE * n:
+        return found, 0.0
+    (total,) = Gradient(_Plain(), public.x_bound, public.constant, matrix, np.zeros(p)).sums(rows, bend)
+    noisy = spending.noisy(total, contribution, paid.share)
+    return replace(found, whitening=again(found.whitening, noisy, noise, n)), paid.share
 
 
 def _length(public: Any) -> Interval:

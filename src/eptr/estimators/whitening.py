@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .gradient import ROW_BITS, round_public
 
-__all__ = ["Whitening", "plain", "repaired", "shortened", "undetermined", "whiten"]
+__all__ = ["KNOWN", "Whitening", "again", "plain", "repaired", "shortened", "undetermined", "whiten"]
 
 Array = NDArray[np.float64]
 KNOWN = 0.5  # a coefficient with less of its variance in directions that steps reach is not determined ...
@@ -23,6 +23,10 @@ LOST = (
     10.0  # ... nor one whose column has so many times the squares that are left in the Gram matrix: in few, long rows
 )
 ARRIVED = 0.5  # what steps may leave to go, for a coefficient of the size of the errors, in standard errors
+FLOORED, TWICE = (
+    0.5,
+    0.5,
+)  # of a second look: share of a direction that floors made up, and of noise, up to which it is seen
 # Eigenvalues are at least this much of the largest one of the noise (less where all is noise), plus this much of their own mean
 # or all of the noise, whichever is smaller.
 FLOOR_NOISE, FLOOR_MEAN = 0.35, 0.05
@@ -39,6 +43,7 @@ class Whitening:
     doubt: (
         Array  # by how much a step may miss in each direction, as a share of the way; infinite where a floor was used
     )
+    blur: Array  # the same without regard to floors
 
     def known(self, steps: float, n: int) -> Array:
         """How much of each coefficient's variance is in directions in which so many steps arrive; see descent.md, arrival."""
@@ -66,7 +71,25 @@ def whiten(gram: Array, noise: float, n: int) -> Whitening:
     bits = ROW_BITS - math.ceil(math.log2(p + 1))
     doubt = np.where(values >= floored, widest / floored, math.inf)
     weakest = min(1.0, max(float(values[0]), 0.0) / float(floored[0]))
-    return Whitening(round_public(matrix, bits), floored, vectors, weakest, doubt)
+    return Whitening(round_public(matrix, bits), floored, vectors, weakest, doubt, widest / floored)
+
+
+def again(first: Whitening, gram: Array, noise: float, n: int) -> Whitening:
+    """From a second noisy matrix, of rows that the first one whitened: where that was floored, it sees ever so much closer."""
+    second, p = whiten(gram, noise, n), len(gram)
+    back, hidden = np.linalg.inv(first.matrix), np.isinf(second.doubt)
+    kept = np.where(hidden, float(n), second.values)  # what neither look sees stays where it was
+    values, vectors = np.linalg.eigh(back.T @ (second.vectors * kept) @ second.vectors.T @ back)
+    seen = vectors.T @ back.T  # a direction, as the second matrix has it
+    widest = noise * math.sqrt(2.0 * p)
+    blur = np.sum(seen**2, axis=1) * widest / values
+    floored = (seen @ second.vectors) ** 2 @ np.where(hidden, kept, 0.0) / values
+    doubt = np.where((floored < FLOORED) & (blur < TWICE), blur, math.inf)
+    bits = ROW_BITS - math.ceil(math.log2(p + 1))
+    matrix = round_public((vectors * np.sqrt(n / values)) @ vectors.T, bits)
+    return Whitening(
+        matrix, values, vectors, min(first.weakest, second.weakest) if hidden.any() else second.weakest, doubt, blur
+    )
 
 
 def shortened(gram: Array, noise: float, variance: Array | None, n: int) -> Array:
@@ -90,7 +113,7 @@ def plain(values: Array, n: int) -> Whitening:
     """Where a Gram matrix would be all noise: columns as they are, of such sums of squares, none of them known."""
     p = len(values)
     matrix = np.diag(np.sqrt(n / values))
-    return Whitening(round_public(matrix, ROW_BITS), values, np.eye(p), 1.0, np.full(p, math.inf))
+    return Whitening(round_public(matrix, ROW_BITS), values, np.eye(p), 1.0, np.full(p, math.inf), np.full(p, math.inf))
 
 
 def repaired(matrix: Array, low: float, high: float) -> Array:

@@ -88,15 +88,15 @@ class ValueGrid:
         if not self.gaps:
             return np.ones(self.cells, dtype=np.int64)
         both = self.low < 0.0 < self.high
-        unit = max(abs(self.low), abs(self.high)) * (_LEAST_OF_BOTH if both else _LEAST_OF_ONE_SIGN)
+        least = max(abs(self.low), abs(self.high)) * (_LEAST_OF_BOTH if both else _LEAST_OF_ONE_SIGN)
         apart = np.diff(self.points)
-        sizes = np.diff(np.sign(self.points) * np.log1p(np.abs(self.points) / unit))
+        sizes = np.diff(np.sign(self.points) * np.log1p(np.abs(self.points) / least))
         apart = (1.0 - _MAGNITUDES) * apart / apart.sum() + _MAGNITUDES * sizes / sizes.sum()
         padded = np.concatenate([[0.0], apart, [0.0]])
         found = np.empty(self.cells)
         found[1::2], found[::2] = apart, 0.5 * (padded[1:] + padded[:-1])
-        for heaps, least in ((2 * np.flatnonzero(self.points == 0.0), _ZERO), ([0, -1], _END)):
-            found[heaps] = np.maximum(found[heaps], 2.0 * least)
+        for heaps, length in ((2 * np.flatnonzero(self.points == 0.0), _ZERO), ([0, -1], _END)):
+            found[heaps] = np.maximum(found[heaps], 2.0 * length)
         found *= 2.0 / found.sum()
         return np.ceil(found / (2.0 * _UNIT)).astype(np.int64)
 

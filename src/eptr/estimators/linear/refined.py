@@ -18,7 +18,7 @@ from ...rows.exact import sum_grid, toward_zero
 from ...rows.memory import MemoryRows
 from ...rows.namespace import namespace, zero_unless
 from ..columns import Columns, Standardised, standardise
-from ..coordinates import buy, price
+from ..coordinates import buy, closer, price
 from ..descent import Descent, Solution
 from ..gradient import REACH
 from ..planning import Plan
@@ -181,6 +181,9 @@ def descend(
         squares = public.x_bound**2 * float(far @ (math.sqrt(2.0) * LENGTHS**2 - 1.0))
         longer = 1.0 + squares / float(np.sum(found.whitening.values))
         found = found.longer(longer) if longer > 1.0 else found
+    more = 0.0
+    if banded and longer == 1.0 and not frugal:
+        found, more = closer(rows, found, public, spending, paid, variance)
     whitening = found.whitening
     doubt = spending.scale(square_of_y, SQUARE_SHARE) * longer
     square *= longer
@@ -189,7 +192,7 @@ def descend(
     products = Ball(public.radius * bound)
     away = spending.scale(products, CROSS_SHARE) * float(np.linalg.norm(whitening.matrix))
     start = longer * away / math.sqrt(n * p * scale)
-    spent = paid.share + SQUARE_SHARE + 2.0 * OUTSIDE_SHARE * count
+    spent = paid.share + more + SQUARE_SHARE + 2.0 * OUTSIDE_SHARE * count
     warm = banded and start * float(np.max(whitening.doubt)) < WARM
     even = bool(np.all(found.shortened(variance, n) < SHORTENED))
     warm = warm and even
