@@ -124,12 +124,12 @@ class _Plain:
 
 
 def closer(
-    rows: Rows, found: Coordinates, public: Any, spending: Portion, paid: Price, variance: Array | None
+    rows: Rows, found: Coordinates, public: Any, spending: Portion, paid: Price, variance: Array
 ) -> tuple[Coordinates, float]:
     """A second matrix, of rows as the first one whitens them, and its share: if common columns go together. proof: closer"""
     n, p, slopes = rows.n, public.numbers, public.n_features
     hidden = found.whitening.known(CLOSER_MOVES, n)[:slopes] < KNOWN
-    if not paid.matrix or not np.any(hidden if variance is None else hidden & ~found.rare(variance, n)):
+    if not np.any(hidden & ~found.rare(variance, n)):
         return found, 0.0
     bend, matrix = Curvature((CLOSER_LENGTH**2 + 1.0) * p), found.whitening.matrix
     (contribution,) = bend.contributions(p)
