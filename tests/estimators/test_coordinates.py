@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from types import SimpleNamespace
 
+import array_api_strict as xp
 import numpy as np
 import pytest
 
@@ -130,3 +131,13 @@ def test_a_second_look_sees_what_the_first_one_floored():
     assert two.max() < 2.0
     assert np.isfinite(second.doubt).all()
     assert np.allclose(second.vectors.T @ second.vectors, np.eye(p))
+
+
+def test_a_second_look_has_the_same_bits_elsewhere():
+    X, y = factor(30_000, 0.03)
+    here, there = (
+        eptr.LinearRegression(1.0, 1e-6, **RANGES, random_state=0).fit(*data)
+        for data in ((X, y), (xp.asarray(X), xp.asarray(y)))
+    )
+    assert np.array_equal(np.asarray(there.coef_), here.coef_)
+    assert np.array_equal(np.asarray(there.conf_int()), np.asarray(here.conf_int()))
