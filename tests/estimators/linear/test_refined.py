@@ -131,6 +131,16 @@ def test_a_rare_level_is_right_though_y_is_far_from_the_middle_of_its_range(wide
     assert np.sqrt(np.mean(np.square(off))) < 2.5
 
 
+@pytest.mark.parametrize("seed", [7, 17])
+def test_a_size_of_y_that_noise_made_negative_is_no_reason_for_slopes_of_zero(seed):
+    """Its range is so wide that noise leaves y'y two standard deviations below zero."""
+    setting = LIFE["far from the middle of a wide range"]
+    X, y = setting.sample(N, seed)
+    beta, errors = robust(X, y)
+    fit = ours(setting, 1.0, seed).fit(X, y)
+    assert np.all(abs(np.append(fit.coef_, fit.intercept_) - beta) < 5.0 * errors)
+
+
 def test_columns_that_correlate_predict_together():
     """The weak direction of a few columns is hardly seen; what they say together must not suffer."""
     risk = {eptr.LinearRegression: [], AdaSSP: []}

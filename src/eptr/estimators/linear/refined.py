@@ -187,7 +187,7 @@ def descend(
     whitening = found.whitening
     doubt = spending.scale(square_of_y, SQUARE_SHARE) * longer
     square *= longer
-    scale, limit = max(square - doubt, 0.04 * doubt) / n, math.sqrt(max(square + 2.0 * doubt, 0.0) / n)
+    scale, limit = max(square - doubt, 0.04 * doubt) / n, math.sqrt((max(square, 0.0) + 2.0 * doubt) / n)
 
     products = Ball(public.radius * bound)
     away = spending.scale(products, CROSS_SHARE) * float(np.linalg.norm(whitening.matrix))
