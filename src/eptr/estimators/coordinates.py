@@ -24,11 +24,9 @@ GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a st
 GRAM_NOISE = 0.35
 COMMON = 0.5  # of the variance of one: columns with less, in all or in the matrix, are those of few rows
 TRACE_SHARE, TRACE_NOISE = (0.01, 0.12), 0.2  # the same of its trace
-CLOSER_LENGTH = 1.5  # rows of a second matrix are cut at so many times the root of how many numbers they have
-CLOSER_MOVES = (
-    3  # a second matrix is worth its price if so many moves do not arrive in directions of common columns ...
-)
-CLOSER_NOISE = 0.2  # ... and its largest noise is less than this share of its mean
+# A second matrix, of rows cut at so many times the root of how many numbers they have, is worth its price if so many moves do
+# not arrive in directions of common columns, and its largest noise is less than this share of its mean.
+CLOSER_LENGTH, CLOSER_MOVES, CLOSER_NOISE = 1.5, 3, 0.2
 
 
 @dataclass(frozen=True, slots=True)

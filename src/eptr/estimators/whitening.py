@@ -23,10 +23,8 @@ LOST = (
     10.0  # ... nor one whose column has so many times the squares that are left in the Gram matrix: in few, long rows
 )
 ARRIVED = 0.5  # what steps may leave to go, for a coefficient of the size of the errors, in standard errors
-FLOORED, TWICE = (
-    0.5,
-    0.5,
-)  # of a second look: share of a direction that floors made up, and of noise, up to which it is seen
+# A second look sees a direction if floors made up less than this share of it, and noise less than this.
+FLOORED, TWICE = 0.5, 0.5
 # Eigenvalues are at least this much of the largest one of the noise (less where all is noise), plus this much of their own mean
 # or all of the noise, whichever is smaller.
 FLOOR_NOISE, FLOOR_MEAN = 0.35, 0.05
@@ -75,7 +73,7 @@ def whiten(gram: Array, noise: float, n: int) -> Whitening:
 
 
 def again(first: Whitening, gram: Array, noise: float, n: int) -> Whitening:
-    """From a second noisy matrix, of rows that the first one whitened: where that was floored, it sees ever so much closer."""
+    """From a second noisy matrix, of rows that the first one whitened: where that was floored, it sees closer."""
     second, p = whiten(gram, noise, n), len(gram)
     back, hidden = np.linalg.inv(first.matrix), np.isinf(second.doubt)
     kept = np.where(hidden, float(n), second.values)  # what neither look sees stays where it was
@@ -87,9 +85,8 @@ def again(first: Whitening, gram: Array, noise: float, n: int) -> Whitening:
     doubt = np.where((floored < FLOORED) & (blur < TWICE), blur, math.inf)
     bits = ROW_BITS - math.ceil(math.log2(p + 1))
     matrix = round_public((vectors * np.sqrt(n / values)) @ vectors.T, bits)
-    return Whitening(
-        matrix, values, vectors, min(first.weakest, second.weakest) if hidden.any() else second.weakest, doubt, blur
-    )
+    weakest = min(first.weakest, second.weakest) if hidden.any() else second.weakest
+    return Whitening(matrix, values, vectors, weakest, doubt, blur)
 
 
 def shortened(gram: Array, noise: float, variance: Array | None, n: int) -> Array:
