@@ -119,6 +119,18 @@ def draw_hurdle(rng, eta, x):
     return amount * (rng.uniform(size=len(eta)) < sigmoid(eta - 2.6))
 
 
+TOPPED = 0.06, 25.0  # such a share of what is not zero is coded as this
+
+
+def draw_topped(rng, eta, x):
+    top = TOPPED[1] * (rng.uniform(size=len(eta)) < sigmoid(eta - 2.6))
+    return np.where(rng.uniform(size=len(eta)) < TOPPED[0], top, draw_hurdle(rng, eta, x))
+
+
+def topped(eta):
+    return (1.0 - TOPPED[0]) * hurdle(eta) + TOPPED[0] * TOPPED[1] * sigmoid(eta - 2.6)
+
+
 def draw_normal(rng, eta, x):
     return line(eta) + rng.normal(size=len(eta))
 
@@ -162,6 +174,9 @@ SETTINGS = [
         40.0,
     ),
     Setting("92 % zeros", draw_hurdle, hurdle, 25.0),
+    Setting(
+        "92 % zeros, top-coded", draw_topped, topped, 25.0, ((30_000, 1.0), (30_000, 4.0), (8000, 1.0), (2000, 4.0))
+    ),
     Setting("exponential errors growing with x", draw_skewed_growing, line, 20.0),
     Setting(
         "normal errors growing with x",

@@ -46,6 +46,8 @@ EVEN, WEAK = 0.75, 1.0 / 3.0
 SLOPE = 0.3  # least mean derivative of a step of symmetric errors
 EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
 UNSEEN = 0.25  # what may lie beyond it at least, in units of the last band, if outside/n = .002; growing as its root
+MOST = 5.0  # what may lie beyond it at most
+FADING = 0.7  # bands that fade more slowly than this are taken to go on as the last two do, times this
 CLEAR = 0.5  # persons are added up if the noise of that is less than this much of what the bound would add
 CELLS = 28
 
@@ -86,6 +88,7 @@ class Descent:
         self.n, self.p, self.pace, self.frugal, self.even = rows.n, len(whitening.matrix), pace, frugal, even
         self.learnt = np.eye(self.p)  # inverse curvature, as steps that went too far have shown it. proof: overshoot
         self.overshot = False
+        self.counts: list[tuple[float, float, float]] = []  # level, number of rows beyond it, noise
 
     def at(self, phi: Array) -> Gradient:
         """Gradients at a released point."""
@@ -216,6 +219,8 @@ class Descent:
         """The tail as a noisy count has it, as an interval must fear it, and whether few rows are beyond. proof: check"""
         (contribution,), meant = ask.contributions(self.p), self.plan.outside
         found, noise = float(self.spending.noisy(count, contribution, share)), self.spending.scale(contribution, share)
+        self.counts.append((ask.level, found, noise))
+        found, noise = averaged([(number, sd) for level, number, sd in self.counts if level == ask.level])
         few = meant < SURE * self.n and found < meant + math.sqrt(CROWDED * self.n * meant) + noise
         told, wary = tail.beyond(ask.level), WARY[0] * math.log(meant / (WARY[1] * self.n))
         if self.frugal or found + max(wary, -CROWD) * noise < told:
@@ -257,7 +262,8 @@ class Descent:
             estimate = estimate + EXTRAPOLATE * min(ratio, 1.0) * signal * pace * (inverse @ top)
         sure = self.frugal and plan.outside < SURE * n
         ratio = ratio_beyond(feared or tail, levels)
-        unseen = min(max(ratio, 0.0 if sure else UNSEEN * math.sqrt(plan.outside / n / 0.002)), 1.5)
+        unseen = max(ratio, 0.0 if sure else UNSEEN * math.sqrt(plan.outside / n / 0.002))
+        unseen = min(unseen, 1.5) if self.frugal else min(max(unseen, self.lasting(together, variance, levels)), MOST)
         hidden = unseen**2 * (np.outer(top, top) + float(variance[-1]) * np.eye(p))
         noise, counted = float(np.sum(variance[:kept])), float(np.sum(variance))
         if self.frugal and not sure:  # proof: shown
@@ -269,6 +275,18 @@ class Descent:
         covariance, sampling = (inverse @ part @ inverse.T for part in (middle, moment / n))
         square = float(np.trace(moment)) / self.spending.unit.rows if self.rows.each == 1 else tail.square() / n
         return Solution(estimate, covariance, math.sqrt(noise), square / p, True, sampling)
+
+    def lasting(self, bands: Array, variance: Array, levels: tuple[float, ...]) -> float:
+        """What lies beyond the last level, in units of the last band, if bands do not fade: of top-coded y. proof: lasting"""
+        before, last = (
+            max(0.0, float(v @ v) - self.p * float(s)) for v, s in zip(bands[-2:], variance[-2:], strict=True)
+        )
+        stands_out = math.sqrt(2.0 * self.p)  # standard deviations of |noise|^2
+        if min(before / variance[-2], last / variance[-1]) < stands_out or 2.0 * levels[-2] > levels[-1] * (1.0 + 1e-9):
+            return 0.0
+        ratio = FADING * float(bands[-1] @ bands[-2]) / before
+        further = range(1, 1 + math.floor(math.log2(max(self.largest / levels[-1], 1.0))))
+        return math.fsum(ratio**k for k in further) if ratio > FADING**2 else 0.0
 
     def moment(self, tail: Tail, spread: Spread, total: Array, inverse: Array | None = None) -> Array:
         """Variance of sqrt(n) times the mean of v, scaled up by the tail's curve for what is cut off. proof: persons
@@ -374,6 +392,13 @@ class Descent:
         """The mean derivative of a clipped step. proof: curvature"""
         released = float(self.spending.noisy(total, bend.contributions(self.p)[0], self.plan.curvature))
         return min(max(2.0 * released / self.n, SLOPE), 1.0)
+
+
+def averaged(counts: list[tuple[float, float]]) -> tuple[float, float]:
+    """Noisy numbers of one thing, by precision, and the noise of that."""
+    precisions = [noise**-2 for _, noise in counts]
+    total = math.fsum(precisions)
+    return math.fsum(found * w for (found, _), w in zip(counts, precisions, strict=True)) / total, total**-0.5
 
 
 def ratio_beyond(tail: Tail, levels: tuple[float, ...]) -> float:
