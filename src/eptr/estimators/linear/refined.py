@@ -48,6 +48,7 @@ WARM = 0.07  # it is a good one if one step leaves so little of its noise, in st
 WARM_CLIP = 3.0  # symmetric errors: one step from there, clipped at this multiple of sqrt(p sigma^2)
 # Where noise rules, on the mean of y alone: what makes it clear to such a share of its half range, and at most so much.
 LEVEL_NOISE, LEVEL_SHARE = 0.02, 0.05
+SKEWED = 3.0  # times their noise, steps and level differ for another reason
 ELSEWHERE = 2.0  # it is not in the middle of its range if it lies more than so many times its noise from there
 ROW_LENGTH = 1.5  # standardised rows are shortened at this multiple of sqrt(p), for the Gram matrix alone
 SIMULATED = 100_000  # rows of a plan
@@ -102,9 +103,9 @@ class Refined(NoisySums):
         centre = (low + high) / 2.0 if public.y_range is not None and public.fit_intercept else 0.0
         if columns is not None and columns.y_mean is not None:  # in a wide range y may lie far from the middle
             centre = columns.y_mean
-        doubt = math.inf  # of the centre
+        mean, doubt = centre, math.inf
         if public.y_range is not None and public.fit_intercept:
-            centre, doubt, left = _level(rows, low, high, public.numbers, centre, left)
+            centre, mean, doubt, left = _level(rows, low, high, public.numbers, centre, left)
         if public.y_range is not None:
             public = replace(public, y_bound=max(high - centre, centre - low))
         if columns is not None or public.y_range is not None:
@@ -114,7 +115,7 @@ class Refined(NoisySums):
         solution, whitening, unknown, outside = descend(
             seen, public, left, symmetric=public.symmetric, reach=reach, count=columns is None, variance=variance
         )
-        return _report(solution, whitening, unknown, columns, (centre, doubt), outside, public, stated)
+        return _report(solution, whitening, unknown, columns, centre, (mean, doubt), outside, public, stated)
 
 
 def _bought(rows: Rows, public: LeastSquares, spending: Spending) -> tuple[LeastSquares, Portion]:
@@ -127,11 +128,16 @@ def _bought(rows: Rows, public: LeastSquares, spending: Spending) -> tuple[Least
     return public, spending.within(1.0 - RADIUS_SHARE * count)
 
 
-def _level(rows: Rows, low: float, high: float, p: int, known: float, left: Portion) -> tuple[float, float, Portion]:
-    """The mean of y where noise rules, its noise, and what is left of the budget; elsewhere what is ``known``. proof: level"""
+def _level(
+    rows: Rows, low: float, high: float, p: int, known: float, left: Portion
+) -> tuple[float, float, float, Portion]:
+    """Where noise rules: where steps start, the mean of y, its noise, and what is left of the budget. proof: level
+
+    Elsewhere what is ``known``.
+    """
     n, middle, half = rows.n, (low + high) / 2.0, (high - low) / 2.0
     if schedule(n, p, effective(left.mu, left.unit), 1.0).banded:
-        return known, math.inf, left
+        return known, known, math.inf, left
     each, grid = Interval(-half, half), sum_grid(n, half)
     share = min(LEVEL_SHARE, (left.scale(each, 1.0) / (LEVEL_NOISE * half * n)) ** 2)
 
@@ -144,7 +150,7 @@ def _level(rows: Rows, low: float, high: float, p: int, known: float, left: Port
     noise, found = left.scale(each, share) / n, float(left.noisy(total, each, share)) / n
     found = min(max(found, -half), half)
     sure = max(0.0, 1.0 - (ELSEWHERE * noise / max(abs(found), 1e-300)) ** 2)
-    return middle + sure * found, noise, left.within(1.0 - share)
+    return middle + sure * found, middle + found, noise, left.within(1.0 - share)
 
 
 def descend(
@@ -257,6 +263,7 @@ def _report(
     whitening: Whitening,
     undetermined: NDArray[np.bool_],
     columns: Columns | None,
+    start: float,
     level: tuple[float, float],
     outside: float,
     public: LeastSquares,
@@ -274,7 +281,7 @@ def _report(
     to_user = to_user @ whitening.matrix
     beta = to_user @ solution.phi
     if public.fit_intercept:
-        beta[-1] += level[0]
+        beta[-1] += start
     covariance = to_user @ solution.covariance @ to_user.T
     sampling = np.sqrt(np.diag(to_user @ solution.sampling @ to_user.T))
     if columns is not None and public.fit_intercept:  # where x is 0 the line is known as well as its slopes
@@ -310,7 +317,7 @@ def _shrunk(
     beta: Array, noise: Array, columns: Columns | None, level: tuple[float, float], public: LeastSquares
 ) -> Array:
     """Slopes are shrunk together, and the mean of y towards what is known of it with such noise. proof: level"""
-    slopes, (centre, doubt) = public.n_features, level
+    slopes, (mean, doubt) = public.n_features, level
     here, shrunk = noise[:slopes, :slopes], beta.copy()
     factor = james_stein(beta[:slopes], here)
     if doubt < math.inf and not firm(np.linalg.solve(np.linalg.cholesky(here), beta[:slopes]), 1.0):
@@ -318,6 +325,9 @@ def _shrunk(
     shrunk[:slopes] *= factor
     if public.fit_intercept and columns is not None:
         at = np.append(columns.centre, 1.0)
-        kept = 1.0 / (1.0 + float(at @ noise @ at) / doubt**2)
-        shrunk[-1] = centre + kept * (float(at @ beta) - centre) - float(columns.centre @ shrunk[:slopes])
+        steps, blur = float(at @ beta), doubt**2 + float(at @ noise @ at)
+        if doubt < math.inf:  # clipped steps that miss a skewed mean are farther off than noise is
+            missed = max((steps - mean) ** 2 - SKEWED**2 * blur, 0.0)
+            steps = mean + doubt**2 / (blur + missed) * (steps - mean)
+        shrunk[-1] = steps - float(columns.centre @ shrunk[:slopes])
     return shrunk
