@@ -30,6 +30,7 @@ NOISE = 2.5  # times the noise of a step on log odds if it had the whole budget:
 BLURRED, OVERSHOT = 0.5, 1.3  # noise of a curvature from which steps may go too far; by how much they clearly do
 CHANCE = 3.0  # standard deviations of noise by which a gradient must turn back where the curvature is clear
 CLOSE = 1.9  # log odds that moved by less than this over n^(1/8) need but one step more. proof: passes
+CONTRACTING = 0.5  # times the square of one step: the next one is no longer, if they arrive
 # If they moved by less than this over n^(1/6) the curvature is kept, unless its noise exceeds that in each number.
 SAME, CLEAR = 1.0, 0.015
 # Where noise rules: steps to discriminant analysis and their share, steps from there, and how these grow.
@@ -61,6 +62,7 @@ class Newton(Descent):
     ahead: Array | None = None  # the curvature where the last step ended, if it was short
     # Where the last step began, its gradient, the variance of that, and what noise has in common with its move.
     before: tuple[Array, Array, float, float] | None = None
+    stride = blur = 0.0  # log odds of the last step, and noise of each number of the last curvature
     least, wide = 2.0, 1.4  # steps are cut at so many lengths of a row of the rarest class
 
     def __init__(self, likelihood: Classes, *arguments: object) -> None:
@@ -182,13 +184,18 @@ class Newton(Descent):
         near = max(CLOSE * self.n**-0.125, 3.0 * loud / math.sqrt(each))
         after, (counts,) = self.step(phi, each, norms)
         tail, left, least = self.read(norms, counts, self.plan.norms), left - each, least - 1
-        while least > 0 or self.odds(after - phi) > near:
+        moved, enough = self.odds(after - phi), near
+        while least > 0 or moved > enough:
             if left < 0.99 * each:
-                self.touched |= each == shares[0]  # as many steps go on as the one before: the classes are apart
+                # Where as many as were meant go on as the one before, the classes are apart.
+                self.touched |= each == shares[0] and moved > near
                 break
             phi, (after, _) = after, self.step(after, min(each, left))
             left, least = max(left - each, 0.0), least - 1
-        if not clear or self.odds(after - phi) > SAME * self.n ** (-1.0 / 6.0):
+            enough = min(near, max(CONTRACTING * moved**2, 3.0 * loud / math.sqrt(each)))  # proof: contracting
+            moved = self.odds(after - phi)
+        self.stride = max(moved, loud / math.sqrt(each))
+        if not clear or moved > SAME * self.n ** (-1.0 / 6.0):
             self.ahead = None
         return after, tail, noise**2 / each, left
 
@@ -212,7 +219,18 @@ class Newton(Descent):
         self.touched |= bool(move @ inverse @ move > max(ARRIVED**2 * (way @ curvature @ way), chance))
         kept, moment = self.worth_keeping(found, noise), self.moment(tail, spread, outer, inverse)
         result = self.solution(tail, bands.levels, found, noise, kept, phi, inverse, moment)
-        return replace(result, noise=result.noise * float(np.linalg.norm(inverse)) / math.sqrt(self.p))
+        move, scale = result.phi - phi, result.noise * float(np.linalg.norm(inverse)) / math.sqrt(self.p)
+        covariance = result.covariance + self.left_by(inverse, move, float(np.sum(noise[:kept])))
+        return replace(result, phi=phi + self.at_most(move), covariance=covariance, noise=scale)
+
+    def left_by(self, inverse: Array, move: Array, noise: float) -> Array:
+        """Square of what the last move may leave: it was long, and its curvature has noise. proof: arrived"""
+        size = float(move @ move)
+        signal = max(0.0, 1.0 - noise * float(np.sum(inverse**2)) / max(size, 1e-300))
+        way = self.odds(move)
+        rest = min(1.0, way * max(0.25, signal * (way / self.stride) ** 2))
+        blur = self.blur**2 * inverse @ (size * np.eye(self.p) + np.outer(move, move)) @ inverse / 2.0
+        return np.asarray(signal * rest**2 * np.outer(move, move) + blur)
 
     def spanned(self, *vectors: Array) -> Array:
         """An orthonormal basis of the constant, which comes first, and such rows."""
@@ -246,7 +264,7 @@ class Newton(Descent):
     def curvature(self, bend: Curvature, total: Array, share: float, phi: Array) -> Array:
         """Released, and shrunk towards a multiple of what is expected as far as it is noise. proof: curvature"""
         (contribution,) = bend.contributions(self.p)
-        noise = self.spending.scale(contribution, share) / self.n
+        self.blur = noise = self.spending.scale(contribution, share) / self.n
         released = self.spending.noisy(total, contribution, share) / self.n
         (whole, cut), p = self.expected(phi, bend.bound), self.p
         mean = max(float(np.trace(cut)) / p, 1e-9)

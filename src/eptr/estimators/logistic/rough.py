@@ -35,6 +35,7 @@ LEFT_OVER, LEFT_OVER_CUT = 0.45, 1.5  # share of a second look, of both; where i
 FIRST_LINES = 0.2  # of what steps along lines have, on those before it
 FADING = 0.5  # curvature by which a step is taken to undo the noise of earlier ones
 STEEPEST = 2.0  # steps are no shorter than one over this
+STEEP = 2.5  # standard deviation of log odds beyond which clipped steps stop short of them by more than intervals count
 
 
 class Rough(Newton):
@@ -61,6 +62,7 @@ class Rough(Newton):
         # Where steps went too far, nothing of their length is to be trusted.
         start, parts = (self.start, FROM_NULL) if self.overshot else (phi, WITHIN)
         found = self.along(self.matrix(phi), start, total * within, parts, WIDE[loud])
+        self.touched |= self.odds(self.slopes(found)) > STEEP
         return replace(self.doubt(phi, path), phi=found)
 
     def from_corner(self, corner: Corner, total: float) -> Solution:

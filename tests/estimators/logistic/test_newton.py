@@ -1,0 +1,63 @@
+"""Where steps are long to the end: intervals count it, and predictions do not suffer."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+
+import eptr
+
+
+def steep(spread, seed, n=20_000):
+    """Log odds of such a standard deviation, and columns in units of their own."""
+    rng = np.random.default_rng([seed, 5])
+    X = rng.normal(size=(n, 5)) @ np.linalg.cholesky(0.3 + 0.7 * np.eye(5)).T * [12.0, 3.0, 10.0, 20.0, 25.0]
+    slopes = np.array([-0.4, 0.0, 0.5, 0.05, 1.0]) / X.std(axis=0)
+    odds = X @ (slopes * spread / np.std(X @ slopes))
+    return X, (rng.uniform(size=n) < expit(odds - 1.5)).astype(int), 5.0 * X.std(axis=0)
+
+
+def misses(epsilon, spread, seeds):
+    """Intervals that are told, and those that miss maximum likelihood on the same rows."""
+    told, wrong = 0, 0
+    for seed in range(seeds):
+        X, y, half = steep(spread, seed)
+        best = LogisticRegression(C=np.inf, tol=1e-8, max_iter=2000).fit(X / half, y).coef_[0] / half
+        model = eptr.LogisticRegression(
+            epsilon, 1e-6, x_range=[(-h, h) for h in half], classes=[0, 1], random_state=seed
+        ).fit(X, y)
+        low, high = model.summary().intervals[:-1].T
+        known = np.isfinite(low)
+        told, wrong = told + known.sum(), wrong + (((low > best) | (best > high)) & known).sum()
+    return told, wrong
+
+
+def test_intervals_of_steep_log_odds_hold_maximum_likelihood():
+    told, wrong = misses(1.0, 5.4, 12)
+    assert told > 30
+    assert wrong <= 0.03 * told
+
+
+def test_where_clipped_steps_stop_short_of_steep_log_odds_nothing_is_told():
+    assert misses(0.5, 5.4, 3)[0] == 0
+    assert misses(0.25, 0.6, 3)[0] > 0
+
+
+def test_columns_that_are_nearly_the_same_and_a_rare_class_predict_better_than_a_constant():
+    worst = 0.0
+    for seed in (10, 26, 38, 40):  # of 45, those with which long moves to the end were the worst
+        rng, n = np.random.default_rng([seed, 3]), 54_000
+        size = np.exp(rng.normal(-0.4, 0.55, n))
+        near = [size ** (1 / 3) * 6.2 * np.exp(0.01 * rng.standard_t(3, n)) for _ in range(3)]
+        X = np.column_stack([size, rng.normal(61.7, 1.4, n), rng.normal(57.5, 2.2, n), 4000 * size**1.6, *near])
+        Z = (X - X.mean(axis=0)) / X.std(axis=0)
+        odds = Z @ rng.normal(size=(7, 5)) * 0.9 + [-2.2, -0.4, 1.2, 0.4, 0.6]
+        y = (softmax(odds, axis=1).cumsum(axis=1) > rng.uniform(size=(n, 1))).argmax(axis=1)
+        ranges = [(0, 6), (40, 80), (40, 100), (0, 60_000), (0, 15), (0, 15), (0, 15)]
+        model = eptr.LogisticRegression(0.5, 1e-6, x_range=ranges, classes=list(range(5)), random_state=seed).fit(X, y)
+        shares = np.bincount(y, minlength=5) / n
+        constant = -np.sum(shares * np.log(shares))
+        worst = max(worst, log_loss(y, model.predict_proba(X), labels=list(range(5))) / constant)
+    assert worst < 0.95
