@@ -108,3 +108,23 @@ def test_products_piece_by_piece_have_the_same_bits(rows, columns, order):
     np.testing.assert_array_equal(product(b, a.T), b @ a.T)
     np.testing.assert_array_equal(times(a, b[0]), a * b[0])
     assert times(a, 2.0).ctypes.data % 64 == 0
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_a_single_long_row_is_a_product_too(rows):
+    """That of one column in a large block, say: without its last row nothing is left to be cut into pieces."""
+    from eptr.rows import namespace
+
+    a = np.ones((rows, namespace._PIECE + 5))
+    np.testing.assert_array_equal(namespace.inner(a), a @ a.T)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_one_column_and_a_block_of_many_rows_can_be_fitted(fit_intercept, monkeypatch):
+    from eptr.rows import namespace
+
+    monkeypatch.setattr(namespace, "_PIECE", 128)  # multiplications, fewer than rows
+    x = np.random.default_rng(0).uniform(-1, 1, size=(1000, 1))
+    settings = {"x_bound": 1.0, "y_bound": 1.0, "fit_intercept": fit_intercept, "random_state": 0}
+    with pytest.warns(eptr.NotPrivateWarning):
+        assert np.isfinite(eptr.LinearRegression(100.0, **settings).fit(x, x[:, 0]).coef_).all()

@@ -128,7 +128,7 @@ def inner(a: Any, b: Any = None) -> Any:
         upper = inner(a[:-1], a)
         return np.vstack([upper, np.append(upper[:, -1:], a[-1:] @ a[-1])])
     columns, piece = a.shape[1], _PIECE // (len(a) * len(b) or 1)
-    if not 64 <= piece < columns:
+    if not (len(a) and 64 <= piece < columns):  # without its last row a single one is none
         return a @ b.T
     even = columns - columns % piece
     left, right = (m[:, :even].reshape(len(m), -1, piece) for m in (a, b))
