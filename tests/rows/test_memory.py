@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
+import polars
 import pytest
+import scipy.sparse
 
 import eptr
 from eptr.estimators.bayes.bounds import class_sums
@@ -108,3 +110,28 @@ def test_products_piece_by_piece_have_the_same_bits(rows, columns, order):
     np.testing.assert_array_equal(product(b, a.T), b @ a.T)
     np.testing.assert_array_equal(times(a, b[0]), a * b[0])
     assert times(a, 2.0).ctypes.data % 64 == 0
+
+
+@pytest.mark.parametrize(
+    ("x", "told"),
+    [
+        (np.zeros((0, 2)), "at least one row and one column. Found array with 0 sample"),
+        (np.zeros((5, 0)), "at least one row and one column. Found array with 0 feature"),
+        (np.zeros((2, 5, 2)), "a table of rows and columns. Found array with dim 3"),
+        (scipy.sparse.csr_array(np.eye(5)), r"pass X\.toarray\(\)"),
+        ([[1.0, 2.0], [3.0]], "as many numbers in every row"),
+        ({"age": [1.0, 2.0]}, r"pandas\.DataFrame\(X\)"),
+        ((row for row in [[1.0], [2.0]]), r"pandas\.DataFrame\(X\)"),
+        (polars.LazyFrame({"age": [1.0, 2.0]}), r"pass X\.collect\(\)"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_table_is_one_sentence_with_a_fix(x, told):
+    model = eptr.LinearRegression(x_range=(0, 5), y_range=(0, 1))
+    with pytest.raises(eptr.InputError, match=f"X must .*{told}"):
+        model.fit(x, np.zeros(5))
+
+
+def test_measurements_are_no_labels():
+    with pytest.raises(eptr.InputError, match=r"y must hold labels.*Unknown label type: continuous"):
+        eptr.LogisticRegression(x_range=(0, 1), classes="public").fit(np.zeros((3, 1)), [0.5, 1.5, 2.25])
