@@ -28,6 +28,7 @@ __all__ = [
     "positive",
     "probability",
     "sensible",
+    "yes_or_no",
 ]
 
 
@@ -110,6 +111,13 @@ def at_least(least: int, name: str, value: object) -> None:
     """Raise an error that names ``value`` unless it is a whole number, ``least`` or more."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+
+
+def yes_or_no(name: str, value: object) -> bool:
+    """Return ``value`` as a bool, or raise an error that names it: a text such as "no" would count as True."""
+    if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):  # numpy's, not imported here
+        raise InputError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
 
 
 def sensible(name: str, bound: float) -> float:

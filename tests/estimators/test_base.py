@@ -140,3 +140,11 @@ def test_scores_of_model_selection_are_said_to_be_raw_once_in_a_process(monkeypa
     with pytest.warns(eptr.NotPrivateWarning, match=r"eptr\.stats\.score") as said:
         there["search"](lambda: [regression(random_state=0).fit(X, T) for _ in range(2)])
     assert len([w for w in said if "cross_val_score" in str(w.message)]) == 1
+
+
+@pytest.mark.parametrize("name", ["fit_intercept", "symmetric_errors"])
+def test_a_switch_is_true_or_false(name):
+    """The text "no" would count as yes; numpy's truth values are as good as Python's."""
+    with pytest.raises(eptr.InputError, match=f"{name} must be True or False, got 'no'"):
+        regression(**{name: "no"}).fit(X, T)
+    regression(**{name: np.True_}, random_state=0).fit(X, T)

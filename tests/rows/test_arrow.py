@@ -210,10 +210,32 @@ def test_predict_says_what_is_missing(tmp_path):
         fitted.predict(table().slice(0, 0))
 
 
-def test_y_must_name_a_column():
-    for source in (table(), "rows.parquet"):
-        with pytest.raises(eptr.InputError, match=r"name of the target column|does not exist"):
+def test_y_must_name_a_column_of_files_and_streams(tmp_path):
+    parquet.write_table(table(), tmp_path / "rows.parquet")
+    for source in (datasets.dataset(tmp_path), tmp_path / "rows.parquet"):
+        with pytest.raises(eptr.InputError, match="name of the target column"):
             model().fit(source, np.ones(N))
+
+
+@pytest.mark.parametrize("beside", [pa.array, lambda y: pa.chunked_array([y[:300], y[300:]]), list])
+def test_a_table_in_memory_may_have_its_target_beside_it(beside):
+    """The same bits as with the target in it; names and label sets, too."""
+    rows = table()
+    parts = pa.concat_tables([rows.slice(0, 100), rows.slice(100)]).drop_columns("t")
+    ranges, y = {"b": (-4, 4), "a": (-4, 4)}, rows["t"].to_pylist()
+    labels = ["yes" if t > 0 else "no" for t in y]
+    classifier = eptr.LogisticRegression(x_range=ranges, classes=["no", "yes"], random_state=0)
+    with seeded():
+        fitted = [
+            eptr.LinearRegression(x_range=ranges, y_range=(-5, 5), random_state=0).fit(X, t)
+            for X, t in ((rows, "t"), (parts, beside(y)))
+        ]
+        found = classifier.fit(parts, beside(labels))
+    assert fitted[1].feature_names_in_.tolist() == ["a", "b"]
+    np.testing.assert_array_equal(fitted[0].release_.value, fitted[1].release_.value)
+    assert found.score(parts, np.array(labels)) > 0.6
+    with pytest.raises(eptr.InputError, match="one value per row"):
+        model().fit(parts, beside(y[1:]))
 
 
 def test_engines_are_named():

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
+import polars
 import pytest
+import scipy.sparse
 
 import eptr
 from eptr.estimators.bayes.bounds import class_sums
@@ -128,3 +130,28 @@ def test_one_column_and_a_block_of_many_rows_can_be_fitted(fit_intercept, monkey
     settings = {"x_bound": 1.0, "y_bound": 1.0, "fit_intercept": fit_intercept, "random_state": 0}
     with pytest.warns(eptr.NotPrivateWarning):
         assert np.isfinite(eptr.LinearRegression(100.0, **settings).fit(x, x[:, 0]).coef_).all()
+
+
+@pytest.mark.parametrize(
+    ("x", "told"),
+    [
+        (np.zeros((0, 2)), "at least one row and one column. Found array with 0 sample"),
+        (np.zeros((5, 0)), "at least one row and one column. Found array with 0 feature"),
+        (np.zeros((2, 5, 2)), "a table of rows and columns. Found array with dim 3"),
+        (scipy.sparse.csr_array(np.eye(5)), r"pass X\.toarray\(\)"),
+        ([[1.0, 2.0], [3.0]], "as many numbers in every row"),
+        ({"age": [1.0, 2.0]}, r"pandas\.DataFrame\(X\)"),
+        ((row for row in [[1.0], [2.0]]), r"pandas\.DataFrame\(X\)"),
+        (polars.LazyFrame({"age": [1.0, 2.0]}), r"pass X\.collect\(\)"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_table_is_one_sentence_with_a_fix(x, told):
+    model = eptr.LinearRegression(x_range=(0, 5), y_range=(0, 1))
+    with pytest.raises(eptr.InputError, match=f"X must .*{told}"):
+        model.fit(x, np.zeros(5))
+
+
+def test_measurements_are_no_labels():
+    with pytest.raises(eptr.InputError, match=r"y must hold labels.*Unknown label type: continuous"):
+        eptr.LogisticRegression(x_range=(0, 1), classes="public").fit(np.zeros((3, 1)), [0.5, 1.5, 2.25])

@@ -192,3 +192,16 @@ def test_a_condition_that_is_no_text_is_a_sentence(where):
 def test_groups_are_of_one_column():
     with pytest.raises(InputError, match="by must be the name of one column"):
         seeded().mean("wage", by=["sex", "region"])
+
+
+@pytest.mark.parametrize(
+    ("spend", "told"),
+    [({"again": "no"}, "again must be True or False"), ({"shares": 0.1}, "shares is not"), ({"share": 2}, "at most 1")],
+)
+def test_settings_are_checked_whether_or_not_the_result_is_stored(spend, told):
+    study = seeded()
+    for _ in range(2):
+        with pytest.raises(InputError, match=told):
+            study.mean("wage", **spend)
+        study.mean("wage")
+    assert len(study.journal.lines()) == 1

@@ -29,6 +29,7 @@ from ..errors import (
     NotPrivateWarning,
     SettingsWarning,
     sensible,
+    yes_or_no,
 )
 from ..privacy.claim import Cost, Record, Release
 from ..privacy.facts import Facts
@@ -171,6 +172,9 @@ class PrivateEstimator(_Declared):
         choices = self.forms or tuple(self.strategies)
         if getattr(self, self._selector) not in choices:
             raise InputError(f"{self._selector} must be one of {choices}, got {self._variant!r}.")
+        for setting in fields(self):
+            if setting.type == "bool":
+                yes_or_no(setting.name, getattr(self, setting.name))
         if self.invalid not in ("raise", "drop"):
             raise InputError(f"invalid must be 'raise' or 'drop', got {self.invalid!r}.")
         self._unit()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.namespace import on_host
 
-__all__ = ["buy_ranges", "column_ranges", "column_shares", "one_range"]
+__all__ = ["buy_ranges", "column_keys", "column_ranges", "column_shares", "one_range"]
 
 Array = NDArray[np.float64]
 POWERS = 2.0 ** np.arange(-40, 101)  # sizes that are told apart; smaller ones count as zero
@@ -40,7 +41,7 @@ def column_ranges(value: Any, n_features: int, names: list[str] | None, name: st
         if names is None:
             if len(value) != n_features:
                 raise BoundError(f"{name} has {len(value)} entries, but X has {n_features} columns: give one for each.")
-            names = list(value)
+            names = column_keys(value, name)
         missing, unknown = len(set(names) - set(value)), [key for key in value if key not in names]
         if missing or unknown:
             raise BoundError(
@@ -49,8 +50,13 @@ def column_ranges(value: Any, n_features: int, names: list[str] | None, name: st
                 "leave columns that are no features out of X."
             )
         value = [value[column] for column in names]
-    elif isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
-        raise BoundError(f"{name} must be one pair (low, high), a list of pairs, or a dict of pairs, got {value!r}.")
+    elif isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or hasattr(value, "columns"):
+        got = repr(value) if isinstance(value, (str, float, int)) else type(value).__name__
+        buy = f"; {name.replace('range', 'bound')}='private' buys ranges where an estimator offers it"
+        raise BoundError(
+            f"{name} must be one pair (low, high), a list of pairs, or a dict of pairs, got {got}"
+            f"{buy if got == repr('private') else ''}."
+        )
     elif len(value) == 2 and all(np.ndim(end) == 0 for end in value):
         value = [value] * n_features
     if len(value) != n_features:
@@ -61,11 +67,22 @@ def column_ranges(value: Any, n_features: int, names: list[str] | None, name: st
     return np.ascontiguousarray(low), np.ascontiguousarray(high)
 
 
+def column_keys(value: Mapping[Any, Any], name: str = "x_range") -> list[Any]:
+    """What the columns of an array are called: what the user calls them, in that order, unless that is by number."""
+    if all(isinstance(key, Integral) for key in value):
+        return list(range(len(value)))
+    if all(isinstance(key, str) for key in value):
+        return list(value)
+    raise BoundError(
+        f"{name} must name columns by text, or by their numbers from 0 on; or give a list of pairs, in the order of the columns."
+    )
+
+
 def column_shares(ranges: Any, n_features: int, shares: Mapping[Any, float]) -> dict[int, float]:
     """Of the rows at the upper end of columns of zeros and ones, by number; named as the ranges are."""
     if shares and ranges is None:
         raise InputError("shares needs x_range: it says which end of a column they are at.")
-    names = list(ranges) if isinstance(ranges, Mapping) else list(range(n_features))
+    names = column_keys(ranges) if isinstance(ranges, Mapping) else list(range(n_features))
     if unknown := set(shares) - set(names):
         raise InputError(f"shares has {len(unknown)} columns that x_range does not have.")
     return {names.index(column): probability("shares", share) for column, share in shares.items()}

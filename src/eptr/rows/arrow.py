@@ -1,9 +1,12 @@
-"""Paths of Parquet files, Arrow tables and datasets, and whatever streams Arrow (polars, DuckDB): never a whole copy."""
+"""Paths of Parquet files, Arrow tables and datasets, and whatever streams Arrow (polars, DuckDB): never a whole copy,
+unless the target lies beside a table.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import reduce
 from operator import add as joined
 from typing import Any
@@ -34,10 +37,23 @@ def claims(X: Any) -> bool:
 
 
 def open(X: Any, y: Any, task: Task) -> Engine:
-    """The rows of a table, whose target is one of its columns; a frame of polars may have its target beside it."""
+    """The rows of a table, whose target is one of its columns; a table in memory may have its target beside it."""
     if _is_frame(X) and not isinstance(y, str | None):
         return memory.open(X, y, task)
-    return open_columns(open_arrow(X), y, task)
+    table = open_arrow(X)
+    if isinstance(table, MemoryTable) and not isinstance(y, str | None):
+        return _beside(table, y, task)
+    return open_columns(table, y, task)
+
+
+def _beside(table: MemoryTable, y: Any, task: Task) -> Engine:
+    """A table in memory as the matrix that its columns make, and a column of as many targets."""
+    found = open_columns(table, None, replace(task, target="none", classes=None))
+    batches = table.table.select(found.layout.columns).to_batches(max_chunksize=BATCH)
+    x = np.concatenate([x for batch in batches for x, _ in found.layout.blocks(batch)])
+    rows = memory.open(x, y, replace(task, columns=None))
+    rows.names = found.names
+    return rows
 
 
 def predict(X: Any, model: Model) -> Any:

@@ -27,12 +27,20 @@ __all__ = ["CACHE_NUMBERS", "MemoryRows", "block_rows", "claims", "column", "ope
 CACHE_NUMBERS = 40_000
 _BLOCK_NUMBERS = 640_000
 _DEVICE_NUMBERS = 20_000_000
-# What scikit-learn's messages start with when they go on to print data, and what to say instead.
+# What tells scikit-learn's messages, some of which go on to print data, and what to say instead; {} is what it says.
 _FIXES = {
     "could not convert": "X and y must hold numbers only; encode text columns with eptr.PublicEncoder.",
     "got 1D array": "X must be a table, got a 1-D array. Reshape your data: X.reshape(-1, 1) for one column.",
     "got scalar array": "X must be a table, got a single number. Reshape your data: X.reshape(1, -1) for one row.",
     "do not have a common DType": "X must hold numbers only; turn dates into numbers first.",
+    "inhomogeneous": "X must be a table, with as many numbers in every row.",
+    "Sparse data": "X must not be sparse, for zeros are values, too: pass X.toarray().",
+    "Found array with dim": "X must be a table of rows and columns. {}",
+    "Found array with 0": "X must have at least one row and one column. {}",
+    "float() argument": (
+        "X must be a table: an array, a list of rows, a data frame, a Parquet path, or what Arrow, Dask or Spark have; of "
+        "other things make one first, such as pandas.DataFrame(X)."
+    ),
 }
 
 
@@ -45,6 +53,8 @@ def open(X: Any, y: Any, task: Task) -> MemoryRows:
     """A checked matrix, each cell read by itself, and a column of as many targets."""
     if task.levels is not None:
         return _crossed(X, task)
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
+        raise InputError("X must be a table that is there, got one yet to be computed: pass X.collect().")
     if isinstance(y, str):
         X, y = _split(X, y)
     if task.columns is not None and hasattr(X, "columns"):
@@ -132,7 +142,7 @@ def unquoted(check: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         return check(*arguments, **options)
     except (TypeError, ValueError) as error:
         text = str(error)
-        fix = next((fix for sign, fix in _FIXES.items() if sign in text), None)
+        fix = next((fix.replace("{}", text) for sign, fix in _FIXES.items() if sign in text), None)
         if fix is None:
             raise
     # Raised outside the handler, so that the original text is not even in the context.

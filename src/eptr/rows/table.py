@@ -133,7 +133,7 @@ def open_columns(table: Table, y: str | None, task: Task) -> TableRows:
     if task.levels is not None:
         return _open_crossed(table, task)
     if not isinstance(y, (str, type(None))):
-        raise InputError("y must be the name of the target column when X is a table of columns, a file or a cluster's.")
+        raise InputError("y must be the name of the target column when X is a file, a stream or a cluster's table.")
     if y is not None and y not in table.columns:
         raise InputError(no_column(f"y={y!r}", len(table.columns)))
     features = task.chosen(table.columns, y)

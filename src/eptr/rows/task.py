@@ -82,7 +82,10 @@ class Task:
         if any(isinstance(v, float) for v in found):
             from sklearn.utils.multiclass import check_classification_targets
 
-            check_classification_targets(np.asarray(found))  # measurements are no labels
+            try:
+                check_classification_targets(np.asarray(found))  # measurements are no labels
+            except ValueError as error:
+                raise InputError(f"y must hold labels, or classes must list them. {error}") from None
         return sorted_labels(found)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..accounting.budget import Budget
 from ..codebook import Codebook, Number
-from ..errors import InputError, NotPrivateWarning, SettingsWarning, positive
+from ..errors import InputError, NotPrivateWarning, SettingsWarning, positive, yes_or_no
 from ..estimators.base import public_warnings, whole_number
 from ..privacy.unit import Unit
 from .analyses import Paid, private_range
@@ -113,7 +113,7 @@ class Asking:
         self, method: str, arguments: dict[str, Any], spend: Spend, work: Callable[[Paid], Result], about: str = ""
     ) -> Result:
         """The stored result of the same call, or a new one that is paid for; ``about``: names columns, too."""
-        where, again = spend.get("where"), bool(spend.get("again", False))
+        asked_share, where, again = self._share(spend), spend.get("where"), yes_or_no("again", spend.get("again", False))
         if where is not None and not isinstance(where, str):
             raise InputError(NO_CONDITION)
         about = f"{where or ''} {about} {json.dumps(arguments, default=str, ensure_ascii=False)}"
@@ -124,7 +124,7 @@ class Asking:
         key = hashlib.sha256(content.encode()).hexdigest()
         if not again and (stored := self.journal.stored(key)) is not None:
             return restored(stored)  # type: ignore[no-any-return]
-        share = self.journal.affordable(self._share(spend))
+        share = self.journal.affordable(asked_share)
         text = f"{method} {_told(arguments)}{f' where {where}' if where else ''}"
         call = self.journal.call(key, text)
         with warnings.catch_warnings():

@@ -16,7 +16,7 @@ from ...errors import BoundError, InputError
 from ...rows.namespace import dots
 from ..planning import Plan
 from ..predicting import Regressing, predictions
-from ..ranges import column_ranges, one_range
+from ..ranges import column_keys, column_ranges, one_range
 from .effects import AdditiveSummary, effect, summarise, term_names
 from .problem import Additive, AdditiveFitted, read_categories, read_terms
 from .refined import Refined
@@ -93,7 +93,7 @@ class AdditiveRegressor(Regressing):
         names = getattr(self, "feature_names_in_", None)
         columns = None if names is None else list(names)
         if columns is None and isinstance(self.x_range, Mapping) and len(self.x_range) == n_features:
-            columns = list(self.x_range)
+            columns = column_keys(self.x_range)
         categories = read_categories(self.categories, n_features, columns)
         terms = read_terms(self.terms, n_features, columns, categories)
         ranges = self.x_range
