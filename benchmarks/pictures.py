@@ -73,13 +73,17 @@ def draw_clipping(shown, path, **save):
 
     figure, axis = plt.subplots(figsize=(7, 3.4), layout="constrained")
     cut, bias, noise = (np.array(shown[k]) for k in ("cut", "bias", "noise"))
-    axis.plot(cut, bias, color="#D55E00", label="what cutting hides (bias)")
-    axis.plot(cut, noise, color="#0072B2", label="noise that the cut needs")
+    axis.plot(cut, bias, color="#D55E00", label="bias from clipping")
+    axis.plot(cut, noise, color="#0072B2", label="noise for this clipping point")
     axis.plot(cut, np.hypot(bias, noise), color="black", ls="--", label="both")
     axis.axhline(shown["sampling"], color="0.6", lw=1)
     axis.annotate("sampling error", (cut[0], shown["sampling"] * 1.15), color="0.4")
     axis.set(
-        xscale="log", yscale="log", xlabel="values beyond this are cut", ylabel="error of the mean", ylim=(1e-4, 1)
+        xscale="log",
+        yscale="log",
+        xlabel="values above this are clipped to it",
+        ylabel="error of the mean",
+        ylim=(1e-4, 1),
     )
     axis.legend(frameon=False, loc="upper right")
     axis.set_xticks([1, 2, 5, 10, 20, 40], ["1", "2", "5", "10", "20", "40"])
@@ -102,8 +106,8 @@ def draw_ladder(shown, path, **save):
             color=colour,
             label=f"{label}: noise {shown['noise'][name]:.2g} times the sensitivity",
         )
-    axis.set(yscale="log", ylim=(3e-8, 3), xlabel="rows that must change before the data are unsafe")
-    axis.set(ylabel="chance of a reply")
+    axis.set(yscale="log", ylim=(3e-8, 3), xlabel="number of rows that must change before the data are unsafe")
+    axis.set(ylabel="probability of a reply")
     axis.axhline(1e-6, color="0.6", lw=1)
     axis.annotate("delta", (shown["rows"][-1], 1.3e-6), ha="right", color="0.4")
     axis.grid(alpha=0.3)

@@ -1,6 +1,6 @@
-# A survey from R: one budget, R's formulas and verbs, beside lm without privacy.
+# A survey from R: one budget, R's formulas and methods, next to lm without privacy.
 library(reticulate)
-eptr <- import("eptr", convert = FALSE) # what comes back to R is said below
+eptr <- import("eptr", convert = FALSE) # results stay Python objects until py_to_r
 
 # summary, coef, confint and predict for a private fit; terms are named as in lm.
 named <- function(series) {
@@ -18,7 +18,7 @@ predict.eptr.study.result.Fit <- function(object, newdata, ...) {
   unlist(py_to_r(object$predict(newdata)$tolist()))
 }
 
-# Invented people; yours may be any data frame, or the path of a CSV or Parquet file.
+# Simulated people; yours may be any data frame, or the path of a CSV or Parquet file.
 set.seed(1)
 n <- 20000
 schools <- c("school", "college", "degree")
@@ -30,7 +30,7 @@ people <- data.frame(
 mean_log <- with(people, 6.5 + .01 * age + .15 * (sex == "M") + .2 * as.integer(education))
 people$wage <- exp(mean_log + rnorm(n, sd = .5))
 
-# What is known before anybody looks: ranges, and levels, the first being the reference.
+# What is known before looking at the data: ranges, and levels, the first being the reference.
 Number <- eptr$codebook$Number
 Category <- eptr$codebook$Category
 book <- eptr$Codebook(list(
@@ -39,7 +39,7 @@ book <- eptr$Codebook(list(
   education = Category(schools),
   wage = Number(100, 50000)
 ))
-study <- eptr$Study(people, book, epsilon = 2, analyses = 4L) # 4 alone is a double in R
+study <- eptr$Study(people, book, epsilon = 2, analyses = 4L) # 4 would be a double in R
 
 model <- log(wage) ~ age + I((age - 45)^2) + sex + education
 fit <- study$ols(deparse1(model))

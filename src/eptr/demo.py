@@ -1,4 +1,4 @@
-"""The point in one minute: how far a private regression lies from the one that everybody runs, on rows that look like life.
+"""The point in one minute: how far a private regression lies from the one that everybody runs, on realistic rows.
 
 ``eptr demo`` fits least squares to simulated outcomes (skewed, mostly zero, yes or no, counts) with our default and with
 three published methods, all at one guarantee, and writes demo.png and demo.csv. The unit is the standard error that
@@ -108,12 +108,16 @@ def draw(table: Mapping[str, Mapping[str, float]], path: str, far: float = 60.0,
             axis.plot(min(distances[name], far), place, marker, color=colour, ms=size, zorder=height)
         beyond = sorted(d for d in distances.values() if d > far)
         if beyond:
-            ends = dict.fromkeys(f"{d:.2g}".replace("e+0", "e") for d in (beyond[0], beyond[-1]))
+            ends = dict.fromkeys(f"{float(f'{d:.2g}'):,.0f}" for d in (beyond[0], beyond[-1]))
             axis.annotate(" to ".join(ends) + " →", (far * 1.12, place), va="center", fontsize=8)
     for name, (colour, marker, label) in METHODS.items():
         axis.plot([], [], marker, color=colour, ms=8 if name == "default" else 6, label=label)
     axis.set(xscale="log", xlim=(0.3, far * (2.6 if any(max(d.values()) > far for d in table.values()) else 1)))
-    figure.supxlabel("distance from the non-private answer, in its standard errors (left is better)", fontsize="medium")
+    figure.supxlabel(
+        "distance from ordinary least squares, in its standard errors (smaller is better)\n"
+        "shaded: privacy adds less error than sampling does",
+        fontsize="medium",
+    )
     ticks = [t for t in (0.3, 0.5, 1, 2, 5, 10, 20, 50) if t <= far]
     axis.set_xticks(ticks, [f"{t:g}" for t in ticks])
     axis.set_yticks(range(len(table)), list(table))

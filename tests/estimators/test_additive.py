@@ -414,7 +414,7 @@ def test_a_surface_and_too_few_rows_are_drawn():
     figure = model.plot()
     assert "too few rows" in {text.get_text() for text in figure.axes[0].get_legend().get_texts()}
     assert len(figure.axes) == 3  # two panels and a colour bar
-    assert "need not hold" in figure.get_supxlabel()
+    assert "may not keep their level" in figure.get_supxlabel()
     assert additive(terms="full").fit(X, X[:, 1]).plot().axes
 
 

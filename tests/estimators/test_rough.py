@@ -93,4 +93,4 @@ def test_the_fit_says_that_clipping_was_not_undone():
     X, y = LIFE["normal errors"].sample(500, 0)
     model = ours(LIFE["normal errors"], 1.0, 0).fit(X, y)
     assert model.corrected_ is False
-    assert "the intervals need not hold" in str(model.summary())
+    assert "intervals may not keep their level" in str(model.summary())

@@ -58,7 +58,7 @@ def test_a_result_names_the_ranges_that_were_bought_for_it():
     }  # fmt: skip
     for release in asked.values():
         assert release.record.bought == (("range of wage, by an analysis of its own", json.dumps(bounds)),)
-        assert "without looking at the data but for what was bought" in replace(release, private=True).statement()
+        assert "without looking at the data except for what was estimated" in replace(release, private=True).statement()
     assert study.mean("age", share=0.1).release.record.bought == ()
 
 

@@ -117,7 +117,7 @@ def test_a_range_that_was_bought_is_not_said_to_be_fixed_beforehand(tmp_path):
     study.ols("wage ~ age")
     for voice in ("methods", "ethics"):
         assert "range of wage" in study.statement(voice)
-        assert "but for what was bought" in study.statement(voice)
+        assert "except for what was estimated" in study.statement(voice)
     assert "range of wage" in study.registry_yaml(**REGISTRY)
     page = study.report(tmp_path / "study.html").read_text()
     assert not [check for check in verified(page, study.journal.ledger.url) if not check.holds]

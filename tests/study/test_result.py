@@ -86,10 +86,10 @@ def test_wherever_a_fit_is_shown_it_says_that_intervals_need_not_hold():
     few, many = seeded(people(400)).ols("wage ~ age"), seeded(people(40_000)).ols("wage ~ age")
     assert few.summary().corrected is False
     for shown in (str(few), few._repr_html_()):
-        assert "intervals need not hold" in " ".join(shown.split())
+        assert "intervals may not keep their level" in " ".join(shown.split())
     assert many.summary().corrected is True
     assert many.caution == ""
-    assert "need not hold" not in str(many)
+    assert "may not keep their level" not in str(many)
 
 
 def test_a_stored_fit_is_read_again_and_half_of_one_is_a_sentence():

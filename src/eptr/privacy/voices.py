@@ -57,22 +57,22 @@ def _methods(f: Facts) -> Paragraphs:
         f"The result ({f.what}) was computed under ({f.epsilon:g}, {f.delta:g})-differential privacy"
         + (f" ({f.variant}, mu = {f.mu:.4g}{_failing(f)})" if f.mu is not None else f" ({f.variant})")
         + f": {_change(f)} changes the probability of every possible published outcome by at most a factor "
-        f"exp({f.epsilon:g}) = {factor:.3g}, up to an additional {f.delta:g}. A bet on which of two such datasets was used, "
-        f"even odds, is won with probability at most {_percent(f.bet)}.",
+        f"exp({f.epsilon:g}) = {factor:.3g}, up to an additional {f.delta:g}. A bet at even odds on which of two such datasets "
+        f"was used is won with probability at most {_percent(f.bet)}.",
         f"{f.how}." if f.how else "",
         "The noise was drawn exactly, from a cryptographic source." if f.basis == "proven" else "",
         _rests(f),
         f"Proof: {f.proven_in}." if f.proven_in else "",
         ""
         if f.replied
-        else 'The answer was "no reply": the published values are a public fallback, no function of the data.',
+        else 'The answer was "no reply": the published values are a public fallback that does not depend on the data.',
     ]
     return [
         guarantee,
         [_unit(f), f"n = {f.rows:,} rows, a public number." if f.rows is not None else ""],
         [*_account(f), f"Composition: {f.composition}." if f.composition else ""],
         [_settings(f"Fixed beforehand, without looking at the data{_but(f)}", f.settings),
-         _settings("Bought with a part of this budget", f.bought), _missing(f), _outside(f)],
+         _settings("Estimated with a part of this budget", f.bought), _missing(f), _outside(f)],
         [parts_drawn(f)],
         [_accuracy(f), *f.biases],
         _not_covered(f),
@@ -109,7 +109,7 @@ def labels_shown(f: Facts) -> bool:
 def _missing(f: Facts) -> str:
     """What became of rows with missing or undeclared values, where that is known."""
     return {
-        '"drop"': "Rows with missing or undeclared values count as absent, inside the guarantee.",
+        '"drop"': "Rows with missing or undeclared values were given zero weight, inside the guarantee.",
         '"raise"': "A row with a missing or undeclared value would have stopped the computation; there was none.",
     }.get(dict(f.settings).get("invalid", ""), "")
 
@@ -136,7 +136,7 @@ def _ethics(f: Facts) -> Paragraphs:
         ],
         "Who chose the settings, and could that leak?": [
             _settings(f"Declared without looking at the data{_but(f)}", f.settings),
-            _settings("Found in the data with a part of this budget, and covered by the guarantee", f.bought),
+            _settings("Estimated from the data with a part of this budget, and covered by the guarantee", f.bought),
             _missing(f),
             _outside(f),
         ],
@@ -163,12 +163,12 @@ def _people(f: Facts) -> Paragraphs:
     return [
         [
             f"From {count} a result ({f.what}) was computed{' on ' + f.date if f.date else ''}, and random noise was added "
-            "to hide every single one.",
-            "" if f.replied else "The noise won: nothing was published but that there is no answer.",
+            "to hide each of them.",
+            "" if f.replied else "Nothing was published except that there is no answer.",
         ],
         [
             f"Suppose a coin was tossed, and {each} went into the data, {swapped}. Somebody who knows everything about everybody "
-            f"else bets on the side of the coin. Without the result they win 50 times in 100. With it they win at most "
+            f"else bets on how the coin fell. Without the result they are right 50 times in 100. With it they are right at most "
             f"{chances:g} times in 100.{weak}",
             "Other results from the same data add to this." if f.total_bet is None else "",
             _ever(f),
@@ -177,7 +177,7 @@ def _people(f: Facts) -> Paragraphs:
         [
             "What holds for people in general can be learned, and may be true of you, whether you took part or not. "
             "Those who computed the result have seen the data.",
-            f"About {f.outside:.1%} of the rows had values beyond what was expected; these count less."
+            f"About {f.outside:.1%} of the rows had values beyond the expected range; these count less."
             if f.outside is not None
             else "",
         ],
@@ -190,7 +190,7 @@ def _ever(f: Facts) -> str:
     everything = "may ever be published from these data" if f.ledger else "this study may ever publish"
     if f.total_bet == f.bet:
         return f"This holds for everything that {everything}."
-    return f"With everything that {everything} they win at most {_percent(f.total_bet)} of the time."
+    return f"With everything that {everything} they are right at most {_percent(f.total_bet)} of the time."
 
 
 VOICES: Mapping[str, Callable[[Facts], Paragraphs]] = MappingProxyType(
@@ -209,7 +209,7 @@ def _failing(f: Facts) -> str:
 
 def _but(f: Facts) -> str:
     """Settings may follow from what was bought."""
-    return " but for what was bought" if f.bought else ""
+    return " except for what was estimated" if f.bought else ""
 
 
 def _change(f: Facts) -> str:
@@ -222,8 +222,10 @@ def _change(f: Facts) -> str:
 
 def _unit(f: Facts) -> str:
     kept = f.enforced or "declared by the analyst, not checked"
+    owner, rows = "person" if f.unit == "row" else f.unit, "row" if f.rows_each == 1 else "rows"
+    unit = f"one {f.unit}" if f.rows_each == 1 else f"all rows of one {owner}"
     return (
-        f"Protected unit: the {f.unit}, with at most {f.rows_each} row{'s' if f.rows_each > 1 else ''} each ({kept}); "
+        f"Protected unit: {unit}; at most {f.rows_each} {rows} per {owner} ({kept}); "
         f"neighbouring datasets: {f.relation}."
     )
 
@@ -238,7 +240,7 @@ def _rests(f: Facts) -> str:
 
 def _account(f: Facts) -> list[str]:
     if f.total is None:
-        return ["No ledger was charged: the total of all releases from these data is not known here."]
+        return ["No ledger was charged, so the total of all releases from these data is not known."]
     bet = "" if f.total_bet is None else f" (the same bet: at most {_percent(f.total_bet)})"
     whose = "from these data" if f.ledger else "of this study, which no ledger holds,"
     told = [f"All releases {whose} together stay within ({f.total[0]:g}, {f.total[1]:g}){bet}."]
@@ -259,9 +261,7 @@ def _settings(title: str, settings: tuple[tuple[str, str], ...]) -> str:
 def _outside(f: Facts) -> str:
     if f.outside is None:
         return ""
-    return (
-        f"About {f.outside:.1%} of the rows reach beyond the bounds (a released number); what lies beyond counts less."
-    )
+    return f"About {f.outside:.1%} of the rows lie beyond the bounds (a released number); what lies beyond has less influence."
 
 
 def parts_drawn(f: Facts) -> str:
@@ -296,7 +296,7 @@ def _accuracy(f: Facts) -> str:
         return "No intervals were released with it." if f.replied else ""
     narrow, wide = f.widths
     span = f"{narrow:.4g}" if math.isclose(narrow, wide) else f"{narrow:.4g} to {wide:.4g}"
-    return f"Intervals of level {f.level:.0%}, which count sampling error and privacy noise, are {span} wide."
+    return f"Intervals of level {f.level:.0%}, which include sampling error and privacy noise, are {span} wide."
 
 
 def _made(f: Facts) -> str:

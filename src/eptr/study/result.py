@@ -206,7 +206,7 @@ class Fit:
 
     @property
     def caution(self) -> str:
-        """That intervals need not hold, where the rows are too few to undo the clipping; empty otherwise."""
+        """That intervals may not keep their level, where the rows are too few to undo the clipping; empty otherwise."""
         table = self.summary()
         return table.caution if table.corrected is False else ""
 

@@ -16,7 +16,7 @@ __all__ = ["CLIPPED", "draw_term"]
 Array = NDArray[np.float64]
 CURVE, SAMPLING, PRIVACY, GREY = "#1D2530", "#0072B2", "#D55E00", "#D9D9D9"
 POINTS, PIXELS = 201, 61
-CLIPPED = "Too few rows to undo the clipping of large errors:\nif these are skewed the bands need not hold."
+CLIPPED = "Too few rows to undo the clipping of large errors:\nif errors are skewed, bands may not keep their level."
 
 
 def draw_term(fitted: AdditiveFitted, term: int, columns: list[str], axis: Any, level: float) -> None:

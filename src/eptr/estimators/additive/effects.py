@@ -20,14 +20,14 @@ __all__ = ["AdditiveSummary", "Effect", "effect", "summarise", "too_few"]
 
 Array = NDArray[np.float64]
 FADING = (
-    "Bands allow for skewed errors and errors that grow, as long as large ones become rare, and for curves with bends: what is\n"
-    "rougher than the roughest functions is counted as if it fell off as that of a kink."
+    "Bands allow for skewed or heteroscedastic errors, provided that large ones are rare, and for curves with kinks: variation\n"
+    "at frequencies above those fitted is included as if it decayed as that of a kink."
 )
-JUMPS = "A jump, or a bend as steep, is blurred; the band there is that of both sides. Smaller ones need not be seen."
-ROUGH = "Rough terms: steep bends, beyond what this many rows can resolve privately; near them the band does not hold."
+JUMPS = "A jump, or a bend as steep, is blurred; the band there covers both sides. Smaller jumps may go unnoticed."
+ROUGH = "Rough terms: bends too steep for this many rows to resolve privately; near them the band does not hold."
 TOO_FEW_ROWS = (
-    "Too few rows, or too small an epsilon, to undo the clipping of large errors: for skewed, mostly zero, binary or count\n"
-    "outcomes this need not be least squares, and the bands need not hold."
+    "Too few rows, or too small an epsilon, to undo the clipping of large errors: if the outcome is skewed, mostly zero,\n"
+    "binary or a count, the fit may differ from least squares, and bands may not keep their level."
 )
 
 
@@ -160,14 +160,14 @@ class AdditiveSummary:
             f"{line[0]:<{width}}" + "".join(f"{cell:>14}" for cell in line[1:5]) + f"  {line[5]}".rstrip()
             for line in lines
         ]
-        text += ["", f"{'Plain coefficients':<{width + 14}}{tails:>13.1%} {1 - tails:>13.1%}"]
+        text += ["", f"{'Coefficients':<{width + 14}}{tails:>13.1%} {1 - tails:>13.1%}"]
         for name, value, (low, high) in zip(self.names, self.estimates, self.intervals, strict=True):
             told = f"{value:>14.5g}{low:>14.5g}{high:>14.5g}" if high - low < math.inf else "   too few rows to say"
             text.append(f"{name:<{width}}{told}")
         text += [
             "---",
             f"Residual standard error about {self.residual_scale:.4g} on {self.n} rows; "
-            f"about {self.outside:.1%} of them reach beyond the ranges.",
+            f"about {self.outside:.1%} of them beyond the ranges.",
             f"({self.release.epsilon:g}, {self.release.delta:g})-differentially private, {self.release.neighbours} neighbours"
             + ("." if self.release.private else "; SEEDED, NOT PRIVATE."),
             self.caution,

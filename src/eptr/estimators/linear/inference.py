@@ -20,19 +20,20 @@ Wald = tuple[Array, Array, Array, Array, float, NDArray[np.bool_]]
 
 
 FADING = (
-    "Intervals allow for skewed errors, errors that grow with x and a model that leaves something out, as long as large errors\n"
-    "become rare: what a handful of rows alone could tell cannot be seen privately (docs/inference.md)."
+    "Intervals allow for skewed or heteroscedastic errors and a misspecified model, provided that large errors are rare:\n"
+    "what depends on a handful of rows cannot be measured privately (docs/inference.md)."
 )
 SYMMETRIC = (
-    "Errors were declared symmetric: for skewed, mostly zero, binary or count outcomes this need not be least squares."
+    "Errors were declared symmetric: if the outcome is skewed, mostly zero, binary or a count, estimates may differ from\n"
+    "least squares."
 )
 TOO_FEW_ROWS = (
-    "Too few rows, or too small an epsilon, to undo the clipping of large errors: for skewed, mostly zero, binary or count\n"
-    "outcomes this need not be least squares, and the intervals need not hold."
+    "Too few rows, or too small an epsilon, to undo the clipping of large errors: if the outcome is skewed, mostly zero,\n"
+    "binary or a count, estimates may differ from least squares, and intervals may not keep their level."
 )
 STANDS_FOR = (
-    'A column with "too few rows to say" is hardly in the fit: those that go together with it may stand for it, and their\n'
-    "intervals are those of a fit without it."
+    'A column with "too few rows to say" has hardly entered the fit: columns correlated with it may pick up its effect, as\n'
+    "if it had been left out of the model, and their intervals are for such a model."
 )
 
 
@@ -98,7 +99,7 @@ class Summary:
         """What the table was made of."""
         return (
             f"Residual standard error about {self.residual_scale:.4g} on {self.n} rows; "
-            f"about {self.outside:.1%} of them reach beyond the bounds."
+            f"about {self.outside:.1%} of them beyond the bounds."
         )
 
     @property

@@ -16,12 +16,12 @@ from .problem import LogisticFitted
 __all__ = ["OddsSummary", "summarise"]
 
 FADING = (
-    "Intervals allow for a model that leaves something out, as long as rows with a large influence are rare: what a handful of\n"
-    "rows alone could tell cannot be seen privately (docs/logistic.md)."
+    "Intervals allow for a misspecified model, provided that rows with a large influence are rare: what depends on a handful\n"
+    "of rows cannot be measured privately (docs/logistic.md)."
 )
 TOO_FEW_ROWS = (
-    "Too few rows, or too small an epsilon, to undo clipping: coefficients are nearer to no effect than those of\n"
-    "maximum likelihood, and the intervals need not hold."
+    "Too few rows, or too small an epsilon, to undo clipping: coefficients are closer to zero than those of maximum\n"
+    "likelihood, and intervals may not keep their level."
 )
 
 
@@ -56,8 +56,8 @@ class OddsSummary(Summary):
     def footing(self) -> str:
         each = ", ".join(f"{label} {share:.1%}" for label, share in zip(self.classes, self.shares, strict=True))
         return (
-            f"{self.n} rows, about: {each}; about {self.outside:.1%} reach beyond the bounds. "
-            "Percentages over columns are ends of intervals of the odds ratio."
+            f"{self.n} rows, about: {each}; about {self.outside:.1%} beyond the bounds. "
+            "The last two columns are the ends of the interval of the odds ratio."
         )
 
     @property
