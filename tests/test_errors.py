@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from eptr import errors
-from eptr.errors import BoundError, InputError, at_least, no_column, positive, probability, sensible
+from eptr.errors import BoundError, InputError, no_column, positive, probability, sensible, whole_number
 
 
 @pytest.mark.parametrize("value", [1, 0.5, np.float64(2.0), np.int64(3), Fraction(1, 3)])
@@ -31,9 +31,15 @@ def test_a_probability_is_neither_nothing_nor_certain(value):
 
 @pytest.mark.parametrize("value", [0, 1.0, True, "2"])
 def test_counts_are_whole(value):
-    at_least(1, "rows", 1)
+    assert type(whole_number("rows", np.int64(1))) is int
+    assert whole_number("checks", 0, 0) == 0
     with pytest.raises(InputError, match="rows must be a whole number of at least 1"):
-        at_least(1, "rows", value)
+        whole_number("rows", value)
+
+
+def test_counts_fit_into_floats():
+    with pytest.raises(InputError, match="rows must be a whole number of at most"):
+        whole_number("rows", 2**53 + 1)
 
 
 @pytest.mark.parametrize("bound", [1e-101, 1e101, math.nan])

@@ -7,7 +7,7 @@ scikit-learn keeps working. No message ever holds a private value.
 from __future__ import annotations
 
 import math
-from numbers import Real
+from numbers import Integral, Real
 
 __all__ = [
     "EptrError",
@@ -23,11 +23,11 @@ __all__ = [
     "NoReplyWarning",
     "NotPrivateWarning",
     "SettingsWarning",
-    "at_least",
     "no_column",
     "positive",
     "probability",
     "sensible",
+    "whole_number",
     "yes_or_no",
 ]
 
@@ -107,10 +107,13 @@ def probability(name: str, value: object) -> float:
     return positive(name, value, below=1.0)
 
 
-def at_least(least: int, name: str, value: object) -> None:
-    """Raise an error that names ``value`` unless it is a whole number, ``least`` or more."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+def whole_number(name: str, value: object, least: int = 1) -> int:
+    """Return ``value`` as an int, ``least`` or more, or raise an error that names it."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+    if int(value) > 2**53:
+        raise InputError(f"{name} must be a whole number of at most 2^53, got a larger one.")
+    return int(value)
 
 
 def yes_or_no(name: str, value: object) -> bool:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from .bounds import FileColumns, PublicBounds, is_range, plain_columns, stretche
 from .catalogue import from_json
 from .errors import DomainError, InputError, no_column
 from .estimators.catalogue import Entrant, commanded
+from .rows.answers import gathered
 from .rows.engine import Engine, Partial, Pass
 from .rows.memory import MemoryRows
 from .rows.sources import open_path
@@ -131,10 +132,8 @@ class FileModel:
         if isinstance(data, dict):
             return self._predicted(data, where)
         self.bounds.find(data.columns, where)
-        parts, fault = data.reduce(_Predictions(self, where), _in_order, list(self.bounds.columns))
-        if fault:
-            raise InputError(fault)
-        return np.concatenate(parts)
+        names = list(self.bounds.columns)
+        return gathered(data, lambda batch: [self._predicted(plain_columns(batch, names), where)], names)
 
     def _predicted(self, table: dict[str, NDArray[Any]], where: str) -> NDArray[Any]:
         X = self.bounds.matrix(table, where, raw=self.raw)
@@ -252,26 +251,6 @@ class _CsvRows(Engine):
             return self._read._partials(task)
         except DomainError as error:
             return [(None, 0, 0.0, str(error))]
-
-
-@dataclass(frozen=True, slots=True)
-class _Predictions:
-    """Predictions for the record batches of a table, in order, and what was wrong."""
-
-    model: FileModel
-    where: str
-    travels_whole: ClassVar[bool] = False
-
-    def __call__(self, batches: Iterable[Any]) -> tuple[list[NDArray[Any]], str]:
-        names = list(self.model.bounds.columns)
-        try:
-            return [self.model._predicted(plain_columns(batch, names), self.where) for batch in batches], ""
-        except InputError as error:
-            return [], str(error)
-
-
-def _in_order(one: tuple[list[Any], str], two: tuple[list[Any], str]) -> tuple[list[Any], str]:
-    return one[0] + two[0], one[1] or two[1]
 
 
 def _estimator(entrant: Entrant, bounds: PublicBounds, settings: dict[str, Any]) -> Any:

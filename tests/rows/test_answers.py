@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import eptr
-from eptr.rows.answers import OfBatches, answered, answers, later, needed, stays_there
+from eptr.rows.answers import OfBatches, answered, answers, blocks, later, needed, stays_there
 from eptr.rows.arrow import open_arrow
 from eptr.rows.task import Model
 
@@ -47,7 +49,7 @@ def test_there_is_no_prediction_for_a_gap(bad):
 
 def test_a_fault_travels_as_a_sentence():
     batch = pa.record_batch({"a": [1.0, None], "b": [1.0, 2.0]})
-    parts, fault = OfBatches(MODEL, ["a", "b"])([batch])
+    parts, fault = OfBatches(partial(blocks, MODEL, ["a", "b"]))([batch])
     assert parts == []
     assert "no prediction for such a row" in fault
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from ..errors import InputError, positive, probability
-from ..privacy.claim import Cost, Release
+from ..privacy.claim import GAUSSIAN, TESTED, Cost, Release
 from ..privacy.gaussian import delta_on_grid, gaussian_delta, gaussian_epsilon
 from ..privacy.ladder import build_ladder
 from ..privacy.profile import LogisticTest
@@ -31,9 +31,7 @@ _GRID = 1e-3
 _ARITHMETIC = 1e-13
 # Cells per unit of safety when a published test is bounded cell by cell. proof: pairs
 _CELLS = 8
-_TESTED = ("ladder", "logistic", "laplace")
-_GAUSSIAN = ("gaussian", "approximate-gaussian", "bounded-range")
-_KNOWN = (*_TESTED, *_GAUSSIAN)  # anything else counts by its bare claim
+_KNOWN = (*GAUSSIAN, *TESTED)  # anything else counts by its bare claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +46,9 @@ class Composition:
     @property
     def method(self) -> str:
         kinds = {cost.kind for cost in self.costs}
-        if kinds <= set(_GAUSSIAN):
+        if kinds <= set(GAUSSIAN):
             return "gaussian"
-        return "privacy-loss distribution" if kinds & set(_TESTED) and _has_accounting() else "basic"
+        return "privacy-loss distribution" if kinds & set(TESTED) and _has_accounting() else "basic"
 
     def epsilon(self, delta: float) -> float:
         """Smallest epsilon, rounded up, such that all releases together are (epsilon, delta)-DP."""
@@ -82,7 +80,7 @@ class Composition:
 
     @property
     def _mu(self) -> float:
-        parts = [c.mu * c.mu * c.parts for c in self.costs if c.kind in _GAUSSIAN]
+        parts = [c.mu * c.mu * c.parts for c in self.costs if c.kind in GAUSSIAN]
         return math.sqrt(math.fsum(parts)) * (1.0 + 4e-16 * (len(parts) + 2))
 
     @property
@@ -102,7 +100,7 @@ class Composition:
         """The tested releases as (one release, how many), and the Gaussian rest: what a distribution depends on."""
         counts: Counter[Cost] = Counter()
         for cost in self.costs:
-            if cost.kind in _TESTED:
+            if cost.kind in TESTED:
                 counts[_one(cost)] += cost.parts
         return tuple(sorted(counts.items(), key=repr)), self._mu
 

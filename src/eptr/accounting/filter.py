@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import InputError, PrivacyError
 from ..privacy.bounded_range import bounded_range_mu
-from ..privacy.claim import BASES, Cost
+from ..privacy.claim import BASES, GAUSSIAN, KINDS, Cost
 from ..privacy.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
 from ..privacy.ladder import build_ladder
 from ..privacy.mechanism import excessive_delta
@@ -24,8 +24,6 @@ from .budget import Budget
 
 __all__ = ["Remaining", "Spent"]
 
-_GAUSSIAN = ("gaussian", "approximate-gaussian", "bounded-range")  # mu-GDP, and counted by mu^2 or by the claim
-KINDS = (*_GAUSSIAN, "ladder", "logistic", "laplace", "basic")
 # Of the delta left at the first Gaussian release, kept for basic composition of everything that follows.
 MIXING = 0.2
 # Of the rest, for the failures of approximate releases, if the first is one.
@@ -83,7 +81,7 @@ class Spent:
     def charged(self, cost: Cost, total: Budget, mixing: float = MIXING) -> Spent | None:
         """The totals after ``cost``, or None if it does not fit. proof: filter"""
         if not self.frozen:
-            if cost.kind not in _GAUSSIAN:
+            if cost.kind not in GAUSSIAN:
                 after = replace(
                     self,
                     epsilon_before=self.epsilon_before + Fraction(cost.epsilon),
@@ -102,10 +100,10 @@ class Spent:
         return after if after._fits(total) else None
 
     def _add(self, cost: Cost) -> Spent:
-        mu = Fraction(cost.mu) if cost.kind in _GAUSSIAN else Fraction(0)
+        mu = Fraction(cost.mu) if cost.kind in GAUSSIAN else Fraction(0)
         return replace(
             self,
-            mixed=self.mixed or cost.kind not in _GAUSSIAN,
+            mixed=self.mixed or cost.kind not in GAUSSIAN,
             squares=self.squares + mu * mu * cost.parts,
             failures=self.failures + Fraction(cost.failure) * cost.parts,
             epsilon_all=self.epsilon_all + Fraction(cost.epsilon),
@@ -184,7 +182,7 @@ def check_cost(cost: Cost) -> None:
             raise PrivacyError(
                 f"a cost of bounded range {cost.epsilon:g} must name its mu, {least:g} or more, and no failure."
             )
-    elif cost.kind in _GAUSSIAN:
+    elif cost.kind in GAUSSIAN:
         if cost.mu <= 0.0:
             raise PrivacyError("a Gaussian cost must name its mu.")
         true = gaussian_delta(cost.epsilon, cost.mu * math.sqrt(cost.parts)) + cost.parts * cost.failure

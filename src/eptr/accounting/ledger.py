@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ..errors import BudgetError, InputError, LedgerError, PrivacyError, at_least
+from ..errors import BudgetError, InputError, LedgerError, PrivacyError, whole_number
 from ..privacy.claim import BASES, Cost, Receipt
 from ..privacy.unit import Unit
 from .budget import Budget
@@ -125,13 +125,12 @@ class Ledger:
             raise InputError(f"mixing must be between 0 and 1, got {mixing!r}.")
         if accept not in BASES:
             raise InputError(f"accept must be one of {BASES}, got {accept!r}.")
-        at_least(0, "checks", checks)
         unit, budget = Unit(neighbours, rows_per_person), Budget(epsilon, delta)
         content: dict[str, Any] = {"epsilon": budget.epsilon, "delta": budget.delta, "simulation": bool(simulation)}
         content |= {
             "mixing": mixing,
             "accept": accept,
-            "checks": checks,
+            "checks": whole_number("checks", checks, 0),
             "neighbours": unit.relation,
             "rows": unit.rows,
         }

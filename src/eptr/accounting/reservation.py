@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import BudgetError, InputError, LedgerError, at_least
+from ..errors import BudgetError, InputError, LedgerError, whole_number
 from ..privacy.claim import Cost
 from ..privacy.mechanism import forecast_test
 from .chain import Entry, content_of, cost_in, first_break
@@ -29,7 +29,7 @@ class Reservation:
 
 def price(count: int, epsilon: float, delta: float, strategy: str, total_delta: float | None) -> tuple[Cost, Cost]:
     """The cost of one, and of all together at ``total_delta``: their parameters are fixed, so that they compose tightly."""
-    at_least(1, "count", count)
+    count = whole_number("count", count)
     one = forecast_test(strategy, epsilon, delta).cost
     level = count * one.delta if total_delta is None else total_delta
     total = compose([one] * count).epsilon(level)

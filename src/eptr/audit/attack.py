@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from ..errors import EptrWarning, InputError, at_least, probability
+from ..errors import EptrWarning, InputError, probability, whole_number
 from .low_bits import bit_scores
 
 __all__ = ["Measured", "attack", "fits", "lower_limit", "measure", "upper_limit"]
@@ -74,7 +74,7 @@ def attack(
     >>> attack(*bad, delta=1e-6).convicts(1.0)
     True
     """
-    at_least(100, "runs", runs)
+    whole_number("runs", runs, 100)
     streams = np.random.default_rng(seed).spawn(2)
     return measure(first(runs, streams[0]), second(runs, streams[1]), delta, confidence, bits)
 

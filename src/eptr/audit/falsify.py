@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, at_least
+from ..errors import InputError, whole_number
 from .domain import Domain
 
 __all__ = ["Claims", "Counterexample", "Search", "falsify"]
@@ -116,7 +116,7 @@ def falsify(claims: Claims, domain: Any, trials: int = 10_000, sizes: Any = _SIZ
     >>> falsify(right, (0, 1), trials=500).counterexample is None
     True
     """
-    at_least(1, "trials", trials)
+    whole_number("trials", trials)
     space, rng, search = Domain(domain), np.random.default_rng(seed), Search()
     sizes = [int(n) for n in np.atleast_1d(sizes)]
     if not sizes or min(sizes) < 1:

@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
-from numbers import Integral, Real
+from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -29,6 +29,7 @@ from ..errors import (
     NotPrivateWarning,
     SettingsWarning,
     sensible,
+    whole_number,
     yes_or_no,
 )
 from ..privacy.claim import Cost, Record, Release
@@ -248,7 +249,7 @@ class PrivateEstimator(_Declared):
 
     def _unit(self) -> Unit:
         """Who is protected; checked."""
-        unit = Unit(self.neighbours, whole_number("rows_per_person", self.rows_per_person))
+        unit = Unit(self.neighbours, self.rows_per_person)
         strategy = self.strategies.get(self._variant)
         if strategy is not None and unit.relation not in strategy.relations:
             raise InputError(
@@ -372,12 +373,3 @@ def public_warnings(n: int, features: int, delta: float) -> list[str]:
     if n < 50:
         found.append(f"X has {n} rows: with fewer than 50 a private answer is mostly noise. Expect nothing of it.")
     return found
-
-
-def whole_number(name: str, value: Any) -> int:
-    """A positive count, or an error that names it."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, got {value!r}.")
-    if int(value) > 2**53:
-        raise InputError(f"{name} must be a whole number of at most 2^53, got a larger one.")
-    return int(value)

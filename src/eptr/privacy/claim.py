@@ -13,18 +13,32 @@ import numpy as np
 from .facts import Facts, best_bet, share_of
 from .voices import tell
 
-__all__ = ["BASES", "Cost", "Draw", "Receipt", "Record", "Release", "SupportsCharge", "receipt_of"]
+__all__ = [
+    "BASES",
+    "GAUSSIAN",
+    "KINDS",
+    "TESTED",
+    "Cost",
+    "Draw",
+    "Receipt",
+    "Record",
+    "Release",
+    "SupportsCharge",
+    "receipt_of",
+]
 
 # What a guarantee rests on, the strongest first.
 BASES = ("proven", "cited", "not verified")
-# Costs that are mu-GDP, up to their failure.
-_OF_MU = ("gaussian", "bounded-range", "approximate-gaussian")
+# Kinds of costs: mu-GDP up to a failure, private tests, and the bare claim.
+GAUSSIAN = ("gaussian", "approximate-gaussian", "bounded-range")
+TESTED = ("ladder", "logistic", "laplace")
+KINDS = (*GAUSSIAN, *TESTED, "basic")
 _COMPOSITION = {
     "gaussian": "the mu^2 of the parts add up, each chosen after the ones before it were seen",
     "approximate-gaussian": "the mu^2 of the parts and their failures add up",
     "bounded-range": "the parts are exponential mechanisms of bounded range; the mu^2 of each add up",
     "basic": "the epsilons of the parts add up",
-    **dict.fromkeys(("ladder", "logistic", "laplace"), "the epsilons and deltas of the tests add up"),
+    **dict.fromkeys(TESTED, "the epsilons and deltas of the tests add up"),
 }
 
 
@@ -38,8 +52,7 @@ class Cost:
 
     epsilon: float
     delta: float
-    # "ladder", "logistic", "laplace", "gaussian", "approximate-gaussian", "bounded-range", or "basic": the bare claim
-    kind: str
+    kind: str  # one of KINDS
     mu: float
     p0: float | None = None  # ladders only
     failure: float = 0.0  # approximate-gaussian only: the delta' that adds up
@@ -229,7 +242,7 @@ class Release:
         total = None if paid is None else (paid.epsilon, paid.delta)
         # Several rows have somebody whose they are.
         unit = "person" if record.unit == "row" and self.rows_per_person > 1 else record.unit
-        together = cost.mu * math.sqrt(cost.parts) if cost.kind in _OF_MU else None
+        together = cost.mu * math.sqrt(cost.parts) if cost.kind in GAUSSIAN else None
         return Facts(
             what=record.what or self.strategy, how=record.how, replied=self.replied, private=self.private,
             epsilon=self.epsilon, delta=self.delta, mu=together, failure=cost.failure * cost.parts,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import LedgerError, PrivacyError
 from .bounded_range import bounded_range_epsilon, bounded_range_mu
-from .claim import BASES, Cost, Draw, Record, Release, receipt_of
+from .claim import BASES, TESTED, Cost, Draw, Record, Release, receipt_of
 from .contribution import Absolute, Contribution
 from .joint_exponential import Line, joint_places, rank_sensitivity, rows_wanted
 from .mechanism import Proposal, forecast_test, reply, reply_at_rung
@@ -112,8 +112,8 @@ class Spending(Portion):
         self,
         cost: Cost,
         unit: Unit,
-        rows: Any,
-        account: Any = None,
+        rows: Rows,
+        account: Account | None = None,
         random_state: Any = None,
         *,
         honest: bool = True,
@@ -128,7 +128,7 @@ class Spending(Portion):
         squares, pure = cost.kind in ("gaussian", "bounded-range"), cost.kind in ("basic", "bounded-range")
         self._square = Fraction(cost.mu) ** 2 * cost.parts if squares else Fraction(0)
         self._epsilon = Fraction(cost.epsilon) if pure and cost.delta == 0.0 else Fraction(0)
-        self._tests = cost.parts if cost.kind in ("ladder", "logistic", "laplace") else 0
+        self._tests = cost.parts if cost.kind in TESTED else 0
         self.parts: list[Part] = []
         self._draws: list[Draw] = []
         if account is not None:

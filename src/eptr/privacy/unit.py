@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import InputError, at_least
+from ..errors import InputError, whole_number
 
 __all__ = ["RELATIONS", "Unit"]
 
@@ -25,4 +25,4 @@ class Unit:
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS:
             raise InputError(f"neighbours must be one of {RELATIONS}, got {self.relation!r}.")
-        at_least(1, "rows_per_person", self.rows)
+        object.__setattr__(self, "rows", whole_number("rows_per_person", self.rows))

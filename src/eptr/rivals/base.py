@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accounting.budget import Budget
-from ..errors import InputError, PrivacyError, at_least, positive, probability
+from ..errors import InputError, PrivacyError, positive, probability, whole_number
 from ..estimators.bayes.model import MeansClassifier
 from ..estimators.bayes.problem import Classes, MeansFitted, into_ball
 from ..estimators.fitted import Fitted
@@ -231,6 +231,4 @@ class FunctionRival(Rival, Regressing):
 
 def checked_count(name: str, value: Any) -> int | None:
     """None, or a whole number of at least 1."""
-    if value is not None:
-        at_least(1, name, value)
-    return value  # type: ignore[no-any-return]
+    return None if value is None else whole_number(name, value)

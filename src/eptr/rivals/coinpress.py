@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..docstrings import described
-from ..errors import positive
-from ..estimators.base import whole_number
+from ..errors import positive, whole_number
 from ..estimators.mapped import Mapped
 from ..privacy.contribution import Outer
 from ..rows.engine import Rows

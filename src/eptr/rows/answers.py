@@ -5,8 +5,9 @@ A released model is public, so sending it to the rows costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..errors import InputError, no_column
 from .table import Table, cache_blocks, number_column
 from .task import Model
 
-__all__ = ["OfBatches", "answered", "answers", "later", "needed", "stays_there"]
+__all__ = ["answered", "answers", "blocks", "gathered", "later", "needed", "stays_there"]
 
 
 def needed(model: Model, columns: list[str]) -> list[str]:
@@ -50,10 +51,9 @@ def later(model: Model) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class OfBatches:
-    """Predictions for the rows of record batches, and what was wrong."""
+    """What ``blocks`` makes of record batches, in order, and what was wrong with them."""
 
-    model: Model
-    names: list[str]
+    blocks: Callable[[Any], Iterable[Any]]
     travels_whole: ClassVar[bool] = False
 
     def __call__(self, batches: Iterable[Any]) -> tuple[list[Any], str]:
@@ -62,10 +62,12 @@ class OfBatches:
         except InputError as error:
             return [], str(error)
 
-    def blocks(self, batch: Any) -> Iterator[Any]:
-        columns = [number_column(batch, name) for name in self.names]
-        for part in cache_blocks(batch.num_rows, len(columns)):
-            yield answers(self.model, np.array([column[part] for column in columns]).T)
+
+def blocks(model: Model, names: list[str], batch: Any) -> Iterator[Any]:
+    """Predictions for the rows of a record batch, whose columns of the model have these names."""
+    columns = [number_column(batch, name) for name in names]
+    for part in cache_blocks(batch.num_rows, len(columns)):
+        yield answers(model, np.array([column[part] for column in columns]).T)
 
 
 def answered(table: Table, model: Model) -> NDArray[Any]:
@@ -73,7 +75,12 @@ def answered(table: Table, model: Model) -> NDArray[Any]:
     names = needed(model, table.columns)
     if table.count() == 0:
         raise InputError("X has no rows to predict.")
-    parts, fault = table.reduce(OfBatches(model, names), _in_order, names)
+    return gathered(table, partial(blocks, model, names), names)
+
+
+def gathered(table: Table, blocks: Callable[[Any], Iterable[Any]], names: list[str]) -> NDArray[Any]:
+    """What ``blocks`` makes of all record batches with these columns, in order, as one array."""
+    parts, fault = table.reduce(OfBatches(blocks), _in_order, names)
     if fault:
         raise InputError(fault)
     return np.concatenate(parts)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .answers import OfBatches, later, needed, stays_there
+from .answers import blocks, later, needed, stays_there
 from .ship import engine_errors, packed
 from .table import TableRows, open_columns
 from .task import Model, Task
@@ -43,7 +43,7 @@ def open(X: Any, y: Any, task: Task) -> TableRows:
 
 def predict(X: Any, model: Model) -> Any:
     """The dataframe with one more column, "prediction"; nothing is computed yet."""
-    return _with_column(X, OfBatches(model, needed(model, SparkTable(X).columns)), "prediction", later(model))
+    return _with_column(X, partial(blocks, model, needed(model, SparkTable(X).columns)), "prediction", later(model))
 
 
 class SparkTable:
@@ -80,7 +80,7 @@ class SparkTable:
 
 @engine_errors("Spark")
 def _with_column(frame: Any, task: Any, name: str, dtype: Any) -> Any:
-    """The dataframe with one more column, ``task.blocks`` of its rows; nothing is computed yet."""
+    """The dataframe with one more column, ``task`` of its batches, block by block; nothing is computed yet."""
     from pyspark import cloudpickle
     from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType, StructType
 
@@ -97,7 +97,7 @@ def _with_column(frame: Any, task: Any, name: str, dtype: Any) -> Any:
 
         task = pickle.loads(payload)
         for batch in batches:
-            values = [value for block in task.blocks(batch) for value in block.tolist()]
+            values = [value for block in task(batch) for value in block.tolist()]
             yield pyarrow.RecordBatch.from_arrays(
                 [*batch.columns, pyarrow.array(values, arrow)], [*batch.schema.names, name]
             )

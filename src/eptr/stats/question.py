@@ -30,8 +30,9 @@ from ..errors import (
     SettingsWarning,
     probability,
     sensible,
+    whole_number,
 )
-from ..estimators.base import public_warnings, whole_number
+from ..estimators.base import public_warnings
 from ..privacy.claim import Cost, Record
 from ..privacy.spending import Spending
 from ..privacy.unit import Unit

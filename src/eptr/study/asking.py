@@ -16,8 +16,8 @@ import numpy as np
 
 from ..accounting.budget import Budget
 from ..codebook import Codebook, Number
-from ..errors import InputError, NotPrivateWarning, SettingsWarning, positive, yes_or_no
-from ..estimators.base import public_warnings, whole_number
+from ..errors import InputError, NotPrivateWarning, SettingsWarning, positive, whole_number, yes_or_no
+from ..estimators.base import public_warnings
 from ..privacy.unit import Unit
 from .analyses import Paid, private_range
 from .expression import Expression, parse

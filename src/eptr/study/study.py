@@ -11,8 +11,7 @@ import numpy as np
 from .. import stats
 from ..accounting.ledger import Ledger
 from ..codebook import Codebook
-from ..errors import InputError
-from ..estimators.base import whole_number
+from ..errors import InputError, whole_number
 from ..stats.estimate import Estimate
 from .analyses import QUARTILES, columns_of, describe, quantiles, table
 from .asking import Asking, Spend, names_in
