@@ -125,6 +125,18 @@ def test_a_column_that_is_narrower_than_the_noise_of_its_mean_is_found_near_an_e
     assert left.mu**2 == pytest.approx(0.2**2 - math.fsum(part.mu**2 for part in spending.parts), rel=1e-9)
 
 
+@pytest.mark.parametrize(("held", "wide"), [(0.93, False), (0.91, True)])
+def test_rows_that_no_cell_shows_are_a_tail_if_there_are_eight_per_cent_of_them(held, wide, monkeypatch):
+    """And what a second look alone shows is not told."""
+    rng, n = np.random.default_rng(0), 20_000
+    rows = MemoryRows(np.where(rng.random((n, 2)) < 0.002, 10.0, 5.0), np.zeros(n))
+    closer = np.zeros(2), np.full(2, 1e-3), np.full(2, held), np.array([False, True])
+    monkeypatch.setattr(eptr.estimators.columns, "_closer", lambda *given: closer)
+    found, _ = spent(rows, low=(0.0, 0.0), high=(10.0, 10.0))
+    assert bool(np.all(found.scale > 0.05)) is wide
+    np.testing.assert_array_equal(found.too_few, [False, True])
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_tail_that_no_cell_shows_makes_a_column_wide(seed):
     rng, n = np.random.default_rng(seed), 5000

@@ -113,7 +113,11 @@ class Asking:
         self, method: str, arguments: dict[str, Any], spend: Spend, work: Callable[[Paid], Result], about: str = ""
     ) -> Result:
         """The stored result of the same call, or a new one that is paid for; ``about``: names columns, too."""
-        asked_share, where, again = self._share(spend), spend.get("where"), yes_or_no("again", spend.get("again", False))
+        asked_share, where, again = (
+            self._share(spend),
+            spend.get("where"),
+            yes_or_no("again", spend.get("again", False)),
+        )
         if where is not None and not isinstance(where, str):
             raise InputError(NO_CONDITION)
         about = f"{where or ''} {about} {json.dumps(arguments, default=str, ensure_ascii=False)}"

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eptr.estimators.linear.bounds import (
+    LENGTHS,
     moments,
     paper_rule,
     sharp_numerator,
@@ -85,6 +86,14 @@ def test_a_row_beyond_the_bound_is_shortened_with_its_y_and_its_constant_or_alon
         np.testing.assert_allclose(sums.cross, wide.T @ y, atol=1e-6)
         assert sums.square == pytest.approx(y @ y, rel=1e-6)
         assert sums.outside == 3.0  # too long, y too small, a little too long
+
+
+def test_rows_that_are_too_long_are_counted_where_their_length_is():
+    """One row just beyond the start of each cell, and one just before it."""
+    lengths = np.concatenate([0.99 * LENGTHS, 1.01 * LENGTHS])
+    sums = moments(MemoryRows(2.0 * lengths[:, None], np.zeros(lengths.size)), 2.0, 1.0, None, count=True)
+    assert sums.outside == lengths.size
+    np.testing.assert_array_equal(sums.long, [2.0] * (LENGTHS.size - 1) + [1.0])
 
 
 def test_products_with_a_constant_beyond_the_bound_are_exact():

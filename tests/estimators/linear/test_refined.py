@@ -15,6 +15,7 @@ from benchmarks.ranges import one_run, one_tail
 
 import eptr
 from eptr.estimators.columns import Columns
+from eptr.estimators.linear import refined
 from eptr.estimators.linear.refined import _shrunk
 from eptr.estimators.shrinking import firm
 from eptr.rivals import AdaSSP
@@ -336,3 +337,21 @@ def test_the_mean_of_y_is_weighed_against_what_was_bought():
     variance = 0.04 * 4.0 + 0.09 * 25.0 + 0.01
     wanted = 1.5 + (told - 1.5) * 0.4**2 / (0.4**2 + variance)
     assert found @ [2.0, 5.0, 1.0] == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.parametrize(("n", "p", "wider"), [(400, 2, True), (20_000, 2, False)])
+def test_where_rows_are_too_long_in_directions_that_nobody_knows_intervals_are_wider(n, p, wider, monkeypatch):
+    """Unless a curvature, which is of rows as they are, says how far steps went."""
+    rng, seen = np.random.default_rng(0), []
+    X = rng.normal(size=(n, p))
+    for owner, name in [(refined.Rough, "solve"), (refined.Descent, "finish")]:
+        solve = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *given, solve=solve: seen.append(solve(*given)) or seen[-1])
+    report = refined._report
+    monkeypatch.setattr(refined, "_report", lambda solution, *given: seen.append(solution) or report(solution, *given))
+    eptr.LinearRegression(4.0, 1e-2, x_bound=0.5, y_bound=5.0, random_state=0).fit(X, X[:, 0] + rng.normal(size=n))
+    found, told = (solution.covariance for solution in seen)
+    if wider:
+        assert np.all(np.diag(told) > 2.0 * np.diag(found))
+    else:
+        np.testing.assert_array_equal(told, found)

@@ -8,7 +8,8 @@ from scipy.special import expit
 from sklearn.metrics import log_loss
 
 import eptr
-from eptr.estimators.logistic.refined import told
+from eptr.estimators.logistic.likelihood import likelihood
+from eptr.estimators.logistic.refined import told, without_slopes
 
 
 def rare(n, p, intercept, seed):
@@ -71,3 +72,38 @@ def test_a_normal_cut_at_zero_has_the_mean_of_the_counts_it_tells():
     for at in (-50.0, 20.0, 400.0):
         near = np.abs(seen - at) < 5.0
         assert abs(np.mean(true[near]) - told(np.array([at, 1000.0 - at]), 100.0, 1000)[0]) < 2.0
+
+
+def test_counts_add_up_to_all_rows_unless_more_are_missing_than_noise_explains():
+    limit = 3.0 * 10.0 * np.sqrt(2.0)
+    for missing, whole in [(0.99 * limit, True), (1.01 * limit, False)]:
+        found = told(np.array([500.0, 500.0 - missing]), 10.0, 1000)
+        assert np.sum(found) == pytest.approx(1000.0 if whole else 1000.0 - missing, rel=1e-9)
+
+
+def test_a_count_near_none_is_the_mean_of_what_it_can_be():
+    """Of a normal density cut at 0; knowing the total takes its share off the noise of each of two classes."""
+    found = told(np.array([5.0, 995.0]), 10.0, 1000)
+    at = (np.arange(2_000_000) + 0.5) / 2000.0
+    density = np.exp(-(((at - 5.0) / (10.0 * np.sqrt(0.5))) ** 2) / 2.0)
+    assert found[0] == pytest.approx(at @ density / np.sum(density), rel=1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_model_without_slopes_has_the_odds_of_its_shares_and_their_errors(classes):
+    shares, noise, n = np.array([0.7, 0.2, 0.1])[-classes:], 0.003, 4000
+    shares = shares / np.sum(shares)
+    public = eptr.LogisticRegression(1.0, 1e-6, x_bound=2.0, classes=list(range(classes)))._public(n, 2, classes)
+    found = without_slopes(shares, noise, public, 0.0)
+    coefficients = found.classes @ found.solution.phi.reshape(-1, 3)
+    np.testing.assert_allclose(coefficients[:, -1] * public.constant, np.log(shares[1:] / shares[0]), rtol=1e-12)
+    assert not coefficients[:, :2].any()
+    size = np.linalg.norm(likelihood(shares).mix, 2)
+    assert found.solution.noise == pytest.approx(noise * size / public.constant, rel=1e-12)
+    sampling = np.eye(3 * (classes - 1)) / (n * public.constant**2)
+    np.testing.assert_allclose(found.solution.sampling, sampling, rtol=1e-12)
+    np.testing.assert_allclose(
+        found.solution.covariance, sampling + found.solution.noise**2 * np.eye(3 * (classes - 1)), rtol=1e-12
+    )
+    assert found.solution.residual_square == 1.0
+    assert found.undetermined.all()
