@@ -25,7 +25,7 @@ def people(n=3000):
     rng = np.random.default_rng(0)
     age, income = rng.uniform(18, 90, n), rng.uniform(0, 200, n)
     score = 20 + 0.3 * age + 0.1 * income + 5 * rng.normal(size=n)
-    return age, income, score, np.where(score > 45, "high", "low")
+    return age, income, score, np.where(score + 8 * rng.normal(size=n) > 45, "high", "low")
 
 
 def written(folder, kind):

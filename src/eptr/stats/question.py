@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import wraps
 from numbers import Number
@@ -16,6 +16,7 @@ from typing import Any, ParamSpec, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from scipy.special import ndtri
 
 from ..accounting.account import Account, open_account
@@ -230,7 +231,7 @@ def as_table(x: Any) -> Any:
                 raise InputError(f"x has no {what}; a statistic needs at least one.")
         if len(shape) > 2:
             raise InputError(f"x must be a column or a table of columns, got {len(shape)} axes.")
-    if x is None or isinstance(x, (Number, bytes)) or shape == ():
+    if x is None or isinstance(x, (Number, bytes, Set, Mapping, Iterator)) or shape == () or issparse(x):
         raise TypeError
     if not is_column(x):
         return x

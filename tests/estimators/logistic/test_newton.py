@@ -40,6 +40,12 @@ def test_intervals_of_steep_log_odds_hold_maximum_likelihood():
     assert wrong <= 0.03 * told
 
 
+def test_intervals_count_what_clipped_steps_leave_of_log_odds_of_some_steepness():
+    told, wrong = misses(0.25, 2.7, 12)
+    assert told > 30
+    assert wrong <= 0.08 * told
+
+
 def test_where_clipped_steps_stop_short_of_steep_log_odds_nothing_is_told():
     assert misses(0.5, 5.4, 3)[0] == 0
     assert misses(0.25, 0.6, 3)[0] > 0

@@ -35,7 +35,8 @@ LEFT_OVER, LEFT_OVER_CUT = 0.45, 1.5  # share of a second look, of both; where i
 FIRST_LINES = 0.2  # of what steps along lines have, on those before it
 FADING = 0.5  # curvature by which a step is taken to undo the noise of earlier ones
 STEEPEST = 2.0  # steps are no shorter than one over this
-STEEP = 2.5  # standard deviation of log odds beyond which clipped steps stop short of them by more than intervals count
+# Clipped steps stop short of log odds of standard deviation s by (s/STEEP)^4 of their length; where that is known roughly.
+STEEP, STEEPER = 6.0, 3.3
 
 
 class Rough(Newton):
@@ -62,8 +63,11 @@ class Rough(Newton):
         # Where steps went too far, nothing of their length is to be trusted.
         start, parts = (self.start, FROM_NULL) if self.overshot else (phi, WITHIN)
         found = self.along(self.matrix(phi), start, total * within, parts, WIDE[loud])
-        self.touched |= self.odds(self.slopes(found)) > STEEP
-        return replace(self.doubt(phi, path), phi=found)
+        doubt, slopes = self.doubt(phi, path), self.slopes(found)
+        steep = self.odds(slopes)
+        self.touched |= steep > STEEPER
+        short = (steep / STEEP) ** 8 * np.outer(slopes, slopes)  # proof: steep
+        return replace(doubt, phi=found, covariance=doubt.covariance + short)
 
     def from_corner(self, corner: Corner, total: float) -> Solution:
         """Along what the sums of each class show, then along what that leaves unexplained, too. proof: left
