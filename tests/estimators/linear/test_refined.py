@@ -355,3 +355,12 @@ def test_where_rows_are_too_long_in_directions_that_nobody_knows_intervals_are_w
         assert np.all(np.diag(told) > 2.0 * np.diag(found))
     else:
         np.testing.assert_array_equal(told, found)
+
+
+def test_the_spread_of_errors_is_not_that_of_long_rows():
+    """Rows with large values have long gradients, whatever the errors are; a share of ones cannot spread more than .5."""
+    rng = np.random.default_rng(0)
+    X = np.exp(1.2 * rng.normal(size=(20_000, 5)))
+    y = (rng.random(20_000) < 0.2).astype(float)
+    model = eptr.LinearRegression(epsilon=4.0, x_range=(0, 60), y_range=(0, 1), random_state=0).fit(X, y)
+    assert model.residual_scale_ == pytest.approx(0.4, rel=0.05)

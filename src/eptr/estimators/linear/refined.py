@@ -51,6 +51,7 @@ LEVEL_NOISE, LEVEL_SHARE = 0.02, 0.05
 SKEWED = 3.0  # times their noise, steps and level differ for another reason
 ELSEWHERE = 2.0  # it is not in the middle of its range if it lies more than so many times its noise from there
 ROW_LENGTH = 1.5  # standardised rows are shortened at this multiple of sqrt(p), for the Gram matrix alone
+FAINT = 0.02  # of y'y, noise of the estimate hides what the estimate leaves of it
 SIMULATED = 100_000  # rows of a plan
 
 
@@ -306,11 +307,20 @@ def _report(
         centre=beta,
         covariance=covariance,
         se_sampling=sampling,
-        residual_scale=math.sqrt(solution.residual_square),
+        residual_scale=math.sqrt(_residual_square(solution)),
         undetermined=undetermined,
         outside=outside,
         corrected=None if public.symmetric and solution.banded else solution.banded,
     )
+
+
+def _residual_square(solution: Solution) -> float:
+    """What gradients say of it, or what the estimate leaves of y'y, if that is less: long rows have long gradients."""
+    noise = len(solution.phi) * solution.noise**2
+    if noise > FAINT * solution.longest**2:
+        return solution.residual_square
+    left = solution.longest**2 - max(float(solution.phi @ solution.phi) - noise, 0.0)
+    return min(solution.residual_square, max(left, noise))
 
 
 def _shrunk(
