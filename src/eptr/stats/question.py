@@ -191,7 +191,8 @@ def statistic(function: Callable[P, Estimate]) -> Callable[P, Estimate]:
 def _opened(x: Any, y: Any, task: Task, on_fault: Callable[[], None]) -> Engine:
     """The rows, or one sentence: what other libraries say about them may quote some."""
     try:
-        return open_rows(as_table(x), y, task, on_fault)
+        crossed = task.levels is not None and isinstance(x, Mapping)  # columns by name, of labels
+        return open_rows(x if crossed else as_table(x), y, task, on_fault)
     except EptrError:
         raise
     except (TypeError, ValueError):
@@ -231,7 +232,9 @@ def as_table(x: Any) -> Any:
                 raise InputError(f"x has no {what}; a statistic needs at least one.")
         if len(shape) > 2:
             raise InputError(f"x must be a column or a table of columns, got {len(shape)} axes.")
-    if x is None or isinstance(x, (Number, bytes, Set, Mapping, Iterator)) or shape == () or issparse(x):
+    if x is None or isinstance(x, (Number, bytes, Set, Mapping)) or shape == () or issparse(x):
+        raise TypeError
+    if isinstance(x, Iterator) and not hasattr(x, "__arrow_c_stream__"):  # a stream of Arrow's is a table
         raise TypeError
     if not is_column(x):
         return x
