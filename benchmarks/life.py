@@ -222,6 +222,16 @@ SETTINGS = [
         levels=(0.03, 0.55, 0.2, 0.1, 0.08, 0.04),
         ranges=(np.zeros(8), np.ones(8), ((-5.0, 5.0),) * 3 + ((0.0, 1.0),) * 5),
     ),
+    Setting(
+        "a factor of twenty levels",
+        draw_normal,
+        line,
+        9.0,
+        (*CLEAR, (8000, 4.0)),
+        slopes=np.append(SLOPES, 0.1 * np.arange(1, 20)),
+        levels=(0.05,) * 20,
+        ranges=(np.zeros(22), np.ones(22), ((-5.0, 5.0),) * 3 + ((0.0, 1.0),) * 19),
+    ),
     Setting("few rows, p=12", draw_normal, line, 7.0, ((500, 1.0), (500, 4.0)), slopes=falling(12)),
 ]
 

@@ -13,7 +13,7 @@ import pytest
 import eptr
 from eptr.estimators.coordinates import GRAM_SHARE, TRACE_SHARE, price
 from eptr.estimators.whitening import again, whiten
-from eptr.privacy.contribution import Interval, Outer, WeightedOuter
+from eptr.privacy.contribution import Ball, Interval, Outer
 from eptr.privacy.spending import Portion
 from eptr.privacy.unit import Unit
 
@@ -85,12 +85,13 @@ RANGES = {"x_range": [(-5, 5)] * 2 + [(0, 1)] * 3, "y_range": (-10, 40)}
 
 @pytest.mark.parametrize(("share", "looks"), [(0.02, 2), (0.2, 1)])
 def test_a_second_look_is_bought_where_common_columns_are_hidden(share, looks, drawn):
-    """And it is of rows that the first one whitened: shorter in the directions that were clear."""
+    """And it is of the weakest directions alone: products of what rows have there are shorter than rows."""
     X, y = factor(30_000, share)
     eptr.LinearRegression(1.0, 1e-6, **RANGES, random_state=0).fit(X, y)
-    bought = [(c, share) for c, share in drawn if isinstance(c, Outer | WeightedOuter)]
-    assert isinstance(bought[0][0], Outer)
-    assert [isinstance(c, WeightedOuter) and s == bought[0][1] for c, s in bought[1:2]] == [looks == 2]
+    (first, paid), *others = drawn[[isinstance(c, Outer) for c, _ in drawn].index(True) :]
+    again = [c for c, s in others if isinstance(c, Ball) and s == paid]
+    assert len(again) == looks - 1
+    assert all(c.radius < first.radius**2 for c in again)
 
 
 def test_a_factor_whose_first_level_is_rare_is_told():
@@ -113,7 +114,8 @@ def test_a_factor_whose_first_level_is_rare_is_told():
     assert np.mean(np.abs(away) < 1.96 * np.array(wide)) > 0.9
 
 
-def test_a_second_look_sees_what_the_first_one_floored():
+@pytest.mark.parametrize("count", [1, 2, 6])
+def test_a_second_look_sees_what_the_first_one_floored(count):
     rng = np.random.default_rng(3)
     p, n, noise = 6, 10_000, 300.0
     vectors = np.linalg.qr(rng.normal(size=(p, p)))[0]
@@ -125,12 +127,47 @@ def test_a_second_look_sees_what_the_first_one_floored():
 
     first = whiten(noisy(true), noise, n)
     assert np.isinf(first.doubt[0])
-    second = again(first, noisy(first.matrix.T @ true @ first.matrix), noise, n)
+    weak = first.vectors[:, :count]
+    seen = weak.T @ first.matrix.T @ true @ first.matrix
+    second = again(first, weak, seen + rng.normal(size=seen.shape) * noise / 4.0, noise / 4.0, n)
     one, two = (np.linalg.eigvalsh(w.matrix.T @ true @ w.matrix / n) for w in (first, second))
-    assert one.min() < 0.4 < 0.5 < two.min()
-    assert two.max() < 2.0
+    assert one.min() < 0.4 < 0.6 < two.min()
+    assert two.max() < 1.6
     assert np.isfinite(second.doubt).all()
     assert np.allclose(second.vectors.T @ second.vectors, np.eye(p))
+
+
+def test_a_direction_that_is_nothing_is_not_seen_by_a_second_look_either():
+    rng = np.random.default_rng(4)
+    p, n, noise = 4, 10_000, 300.0
+    true = np.diag([0.0, 1.0, 1.0, 1.0]) * n
+    first = whiten(true, noise, n)
+    weak = first.vectors[:, :1]
+    seen = weak.T @ first.matrix.T @ true @ first.matrix + rng.normal(size=(1, p)) * noise / 4.0
+    second = again(first, weak, seen, noise / 4.0, n)
+    assert np.isinf(second.doubt).sum() == 1
+    assert second.unknown(5, n)[0] > 0.9 > 0.1 > second.unknown(5, n)[1:].max()
+
+
+@pytest.mark.parametrize(("n", "epsilon", "levels"), [(20_000, 4.0, 30), (20_000, 1.0, 20)])
+def test_the_levels_of_a_long_factor_are_told_against_the_first(n, epsilon, levels):
+    """What all of them have in common against it is a weak direction: they missed together, and intervals said nothing."""
+    held, away = [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        level = rng.choice(levels, size=n)
+        X = (level[:, None] == np.arange(1, levels)).astype(float)
+        y = 1.0 + 0.1 * level + rng.normal(size=n)
+        rows = np.column_stack([X, np.ones(n)])
+        beta, *_ = np.linalg.lstsq(rows, y, rcond=None)
+        errors = np.sqrt(np.diag(np.linalg.inv(rows.T @ rows)))  # of errors of variance 1
+        model = eptr.LinearRegression(epsilon, 1e-6, x_range=(0, 1), y_range=(-5, 15), random_state=seed).fit(X, y)
+        assert not model.undetermined_.any()
+        low, high = model.conf_int().T
+        held.append((low < beta) & (beta < high))
+        away.append(((low + high) / 2 - beta) / errors)
+    assert np.mean(held) > 0.97
+    assert np.sqrt(np.mean(np.square(away))) < 1.5
 
 
 def test_a_second_look_has_the_same_bits_elsewhere():

@@ -51,12 +51,14 @@ class Columns:
 
 
 class Standardised:
-    """Rows seen through Columns, with y moved by ``y_centre``."""
+    """Rows seen through Columns, with y moved to the nearer edge of ``y_range``, if there is one, and then by ``y_centre``."""
 
-    def __init__(self, rows: Rows, columns: Columns | None, y_centre: float) -> None:
+    def __init__(
+        self, rows: Rows, columns: Columns | None, y_centre: float, y_range: tuple[float, float] | None = None
+    ) -> None:
         self.rows, self.columns, self.n, self.n_features = rows, columns, rows.n, rows.n_features
         self.each = rows.each
-        self.y_centre = y_centre
+        self.y_centre, self.y_range = y_centre, y_range
 
     @property
     def largest(self) -> float:
@@ -71,7 +73,7 @@ class Standardised:
         self.rows.check()
 
     def sum(self, fn: RowFunction) -> tuple[Array, ...]:
-        columns, y_centre = self.columns, self.y_centre
+        columns, y_centre, y_range = self.columns, self.y_centre, self.y_range
         inverse = None if columns is None else 1.0 / columns.scale
 
         def seen(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
@@ -80,6 +82,7 @@ class Standardised:
                 x = xp.clip(x, like(columns.low, x), like(columns.high, x))
                 x -= like(columns.centre, x)
                 x *= like(inverse, x)
+            y = y if y_range is None else xp.clip(y, *y_range)
             y = y - y_centre if y_centre else y  # labels stay whole numbers
             if keep is not None:  # a row that is dropped is zero, whatever the centre
                 x, y = xp.where(keep[:, None], x, xp.zeros_like(x)), xp.where(keep, y, xp.zeros_like(y))

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..privacy.contribution import Interval, Outer
+from ..privacy.contribution import Ball, Interval, Outer
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
-from .gradient import ROW_BITS, Curvature, Gradient, round_public
-from .whitening import KNOWN, Whitening, again, plain, shortened, undetermined, whiten
+from .gradient import ROW_BITS, Bands, Gradient, round_public
+from .whitening import TOGETHER, Whitening, again, plain, shortened, undetermined, whiten
 
 __all__ = ["TRACE_SHARE", "Coordinates", "Price", "buy", "closer", "price"]
 
@@ -24,9 +24,10 @@ GRAM_SHARE = (0.05, 0.12)  # at least and at most; between them, what makes a st
 GRAM_NOISE = 0.35
 COMMON = 0.5  # of the variance of one: columns with less, in all or in the matrix, are those of few rows
 TRACE_SHARE, TRACE_NOISE = (0.01, 0.12), 0.2  # the same of its trace
-# A second matrix, of rows cut at so many times the root of how many numbers they have, is worth its price if so many moves do
-# not arrive in directions of common columns, and its largest noise is less than this share of its mean.
-CLOSER_LENGTH, CLOSER_MOVES, CLOSER_NOISE = 1.5, 3, 0.2
+# Directions in which so many moves do not arrive are looked at again. Products of what a row has there and all of it are cut at
+# so many times their usual length, as far as their noise is the first of these shares of the mean; if it is more than the
+# second, the weakest directions alone are looked at.
+CLOSER_MOVES, CLOSER_LENGTH, CLOSER_NOISE = 5, (2.0, 10.0), (0.1, 0.3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,16 @@ class Coordinates:
             mean = np.linalg.solve(self.whitening.matrix, np.eye(p)[-1])
             phi = phi - mean * float(phi @ mean) / float(mean @ mean)
         way = float(phi @ phi) * values / float(np.sum(values)) * np.minimum(blur / 2.0, 1.0) ** (2 * (moves - 1))
-        if variance is not None:  # a direction of columns that few rows have is weak, and explains as little
-            common = 1.0 - np.pad(self.rare(variance, n).astype(float), (0, p - len(variance)))
-            way = way * (common @ vectors**2) ** 2
+        way = way * self.together(variance, n)  # one of columns that few rows have is weak, and explains as little
         return np.asarray((vectors * (blur * float(blur @ way) / (4.0 * p))) @ vectors.T)
+
+    def together(self, variance: Array | None, n: int) -> Array:
+        """How far each direction is made of common columns: a weak one is weak because they go together."""
+        vectors = self.whitening.vectors
+        if variance is None:
+            return np.ones(len(vectors))
+        common = 1.0 - np.pad(self.rare(variance, n).astype(float), (0, len(vectors) - len(variance)))
+        return np.asarray((common @ vectors**2) ** 2)
 
     def rare(self, variance: Array, n: int) -> NDArray[np.bool_]:
         """Columns of few rows."""
@@ -70,7 +77,8 @@ class Coordinates:
 
     def undetermined(self, variance: Array | None, steps: float, n: int) -> NDArray[np.bool_]:
         """Which coefficients too few rows tell about."""
-        return undetermined(self.whitening, self.gram, self.noise, self.shortened(variance, n), steps, n)
+        more, together = self.shortened(variance, n), self.together(variance, n)
+        return undetermined(self.whitening, self.gram, self.noise, more, together, steps, n)
 
 
 class Price(NamedTuple):
@@ -109,7 +117,7 @@ def buy(gram: Array, public: Any, spending: Portion, paid: Price, n: int, consta
 
 
 class _Plain:
-    """Rows that all weigh the same."""
+    """What a row has in some directions, in the place of its residual."""
 
     def mean(self, predictor: Any) -> Any:
         return predictor
@@ -124,19 +132,35 @@ class _Plain:
 def closer(
     rows: Rows, found: Coordinates, public: Any, spending: Portion, paid: Price, variance: Array
 ) -> tuple[Coordinates, float]:
-    """A second matrix, of rows as the first one whitens them, and its share: if common columns go together. proof: closer"""
-    n, p, slopes = rows.n, public.numbers, public.n_features
-    hidden = found.whitening.known(CLOSER_MOVES, n)[:slopes] < KNOWN
-    if not np.any(hidden & ~found.rare(variance, n)):
+    """The rows of the matrix in directions that are mostly noise, again, and their share: if common columns go together.
+
+    proof: closer
+    """
+    n, p, first = rows.n, public.numbers, found.whitening
+    together = found.together(variance, n)
+    if not np.any(first.unknown(CLOSER_MOVES, n, together)[: public.n_features] > TOGETHER):
         return found, 0.0
-    bend, matrix = Curvature((CLOSER_LENGTH**2 + 1.0) * p), found.whitening.matrix
-    (contribution,) = bend.contributions(p)
-    noise = spending.scale(contribution, paid.share)
-    if noise * math.sqrt(2.0 * p) > CLOSER_NOISE * n:
+    each, weak = spending.scale(Ball(1.0), paid.share) / n, np.flatnonzero(~first.arrived(CLOSER_MOVES, n))
+    weak = weak[together[weak] > COMMON]
+    count = len(weak)
+    while count and CLOSER_LENGTH[0] * _loudness(each, count, p) > CLOSER_NOISE[1]:
+        count -= 1
+    if not count:
         return found, 0.0
-    (total,) = Gradient(_Plain(), public.x_bound, public.constant, matrix, np.zeros(p)).sums(rows, bend)
-    noisy = spending.noisy(total, contribution, paid.share)
-    return replace(found, whitening=again(found.whitening, noisy, noise, n)), paid.share
+    directions = first.vectors[:, weak[:count]]  # from the weakest
+    times = min(max(CLOSER_NOISE[0] / _loudness(each, count, p), CLOSER_LENGTH[0]), CLOSER_LENGTH[1])
+    bands = Bands((times * math.sqrt(count * p),))
+    (ball,) = bands.contributions(p)
+    at = Gradient(_Plain(), public.x_bound, public.constant, first.matrix, first.matrix @ directions)
+    ((total,),) = at.sums(rows, bands)
+    seen = np.reshape(spending.noisy(total, ball, paid.share), (-1, p))
+    noise = spending.scale(ball, paid.share)
+    return replace(found, whitening=again(first, directions, seen, noise, n)), paid.share
+
+
+def _loudness(each: float, count: int, p: int) -> float:
+    """The largest noise of products in so many directions that are cut at their usual length, sqrt(count p)."""
+    return math.sqrt(count * p) * each * (math.sqrt(p) + math.sqrt(count))
 
 
 def _length(public: Any) -> Interval:

@@ -14,17 +14,19 @@ from numpy.typing import NDArray
 
 from .gradient import ROW_BITS, round_public
 
-__all__ = ["KNOWN", "Whitening", "again", "plain", "repaired", "shortened", "undetermined", "whiten"]
+__all__ = ["TOGETHER", "Whitening", "again", "plain", "repaired", "shortened", "undetermined", "whiten"]
 
 Array = NDArray[np.float64]
-KNOWN = 0.5  # a coefficient with less of its variance in directions that steps reach is not determined ...
+# A coefficient is not determined with more than the first of these shares of its variance in directions that steps do not reach,
+# or the second in such as common columns go together in ...
+UNKNOWN, TOGETHER = 0.5, 0.05
 ALIKE = 0.3  # ... nor is one whose column has such a correlation with one that is not ...
 LOST = (
     10.0  # ... nor one whose column has so many times the squares that are left in the Gram matrix: in few, long rows
 )
 ARRIVED = 0.5  # what steps may leave to go, for a coefficient of the size of the errors, in standard errors
-# A second look sees a direction if floors made up less than this share of it, and noise less than this.
-FLOORED, TWICE = 0.5, 0.5
+# A second look sees a direction if floors made up less than this share of it, and a step misses by less than so much of its way.
+FLOORED, TWICE = 0.5, 1.0
 # Eigenvalues are at least this much of the largest one of the noise (less where all is noise), plus this much of their own mean
 # or all of the noise, whichever is smaller.
 FLOOR_NOISE, FLOOR_MEAN = 0.35, 0.05
@@ -43,10 +45,14 @@ class Whitening:
     )
     blur: Array  # the same without regard to floors
 
-    def known(self, steps: float, n: int) -> Array:
-        """How much of each coefficient's variance is in directions in which so many steps arrive; see descent.md, arrival."""
-        arrived, variance = (self.doubt / 2.0) ** steps <= ARRIVED / math.sqrt(n), self.vectors**2 / self.values
-        return np.asarray(variance @ arrived / np.sum(variance, axis=1))
+    def arrived(self, steps: float, n: int) -> NDArray[np.bool_]:
+        """In which directions so many steps arrive; see schedule.md, arrival."""
+        return np.asarray((self.doubt / 2.0) ** steps <= ARRIVED / math.sqrt(n))
+
+    def unknown(self, steps: float, n: int, weights: Array | float = 1.0) -> Array:
+        """How much of each coefficient's variance is in the other directions."""
+        variance = self.vectors**2 / self.values
+        return np.asarray(variance @ (weights * ~self.arrived(steps, n)) / np.sum(variance, axis=1))
 
     @property
     def smallest(self) -> float:
@@ -72,21 +78,28 @@ def whiten(gram: Array, noise: float, n: int) -> Whitening:
     return Whitening(round_public(matrix, bits), floored, vectors, weakest, doubt, widest / floored)
 
 
-def again(first: Whitening, gram: Array, noise: float, n: int) -> Whitening:
-    """From a second noisy matrix, of rows that the first one whitened: where that was floored, it sees closer."""
-    second, p = whiten(gram, noise, n), len(gram)
-    back, hidden = np.linalg.inv(first.matrix), np.isinf(second.doubt)
-    kept = np.where(hidden, float(n), second.values)  # what neither look sees stays where it was
-    values, vectors = np.linalg.eigh(back.T @ (second.vectors * kept) @ second.vectors.T @ back)
-    seen = vectors.T @ back.T  # a direction, as the second matrix has it
-    widest = noise * math.sqrt(2.0 * p)
-    blur = np.sum(seen**2, axis=1) * widest / values
-    floored = (seen @ second.vectors) ** 2 @ np.where(hidden, kept, 0.0) / values
-    doubt = np.where((floored < FLOORED) & (blur < TWICE), blur, math.inf)
+def again(first: Whitening, weak: Array, seen: Array, noise: float, n: int) -> Whitening:
+    """From noisy rows of the matrix, in the first one's coordinates: those of the directions ``weak``, each a column of it.
+
+    ``seen``: one row for each, of numbers with such ``noise``. See coordinates.md, closer.
+    """
+    p, k = weak.shape
+    core, sd = seen @ weak / n, noise / n
+    across = weak @ (seen / n - core @ weak.T)
+    matrix = np.eye(p) + weak @ ((core + core.T) / 2.0 - np.eye(k)) @ weak.T + across + across.T
+    least, directions = np.linalg.eigh(matrix)
+    floor = FLOOR_NOISE * 2.0 * sd * math.sqrt(p)
+    hidden, kept = least < floor, np.maximum(least, floor)
+    back = np.linalg.inv(first.matrix)
+    values, vectors = np.linalg.eigh(n * back.T @ (directions * kept) @ directions.T @ back)
+    unit = vectors.T @ back.T * np.sqrt(n / values)[:, None]  # directions in which the matrix is one
+    inside = unit @ weak
+    length, rest = np.sum(inside**2, axis=1), unit - inside @ weak.T
+    blur = 2.0 * sd * (np.sqrt(p * length) + math.sqrt(k) * length) + (rest @ first.vectors) ** 2 @ first.blur
+    doubt = np.where(((unit @ directions) ** 2 @ (kept * hidden) < FLOORED) & (blur < TWICE), blur, math.inf)
     bits = ROW_BITS - math.ceil(math.log2(p + 1))
-    matrix = round_public((vectors * np.sqrt(n / values)) @ vectors.T, bits)
-    weakest = min(first.weakest, second.weakest) if hidden.any() else second.weakest
-    return Whitening(matrix, values, vectors, weakest, doubt, blur)
+    whitened = round_public((vectors * np.sqrt(n / values)) @ vectors.T, bits)
+    return Whitening(whitened, values, vectors, min(1.0, max(float(least[0]), 0.0) / float(kept[0])), doubt, blur)
 
 
 def shortened(gram: Array, noise: float, variance: Array | None, n: int) -> Array:
@@ -96,10 +109,13 @@ def shortened(gram: Array, noise: float, variance: Array | None, n: int) -> Arra
 
 
 def undetermined(
-    whitening: Whitening, gram: Array, noise: float, more: Array, steps: float, n: int
+    whitening: Whitening, gram: Array, noise: float, more: Array, together: Array, steps: float, n: int
 ) -> NDArray[np.bool_]:
-    """Which coefficients too few rows tell about; ``more`` from :func:`shortened`. Columns that go together share their fate."""
-    unknown = whitening.known(steps, n) < KNOWN
+    """Which coefficients too few rows tell about; ``more`` from :func:`shortened`, ``together`` as in ``Coordinates``.
+
+    Columns that go together share their fate.
+    """
+    unknown = (whitening.unknown(steps, n) > UNKNOWN) | (whitening.unknown(steps, n, together) > TOGETHER)
     unknown[: len(more)] |= more > LOST
     sizes = np.sqrt(np.maximum(np.diag(gram), noise))
     alike = (abs(gram) > ALIKE * np.outer(sizes, sizes)) & (abs(gram) > 3.0 * noise)

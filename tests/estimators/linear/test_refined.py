@@ -364,3 +364,19 @@ def test_the_spread_of_errors_is_not_that_of_long_rows():
     y = (rng.random(20_000) < 0.2).astype(float)
     model = eptr.LinearRegression(epsilon=4.0, x_range=(0, 60), y_range=(0, 1), random_state=0).fit(X, y)
     assert model.residual_scale_ == pytest.approx(0.4, rel=0.05)
+
+
+@pytest.mark.parametrize("odd", [1000.0, -999.0])
+def test_values_of_y_beyond_the_range_are_moved_to_its_edge(odd):
+    """And not to the edge of a range around the mean: slopes were those of other values, with intervals that did not hold."""
+    rng = np.random.default_rng(0)
+    n = 20_000
+    X = np.column_stack([rng.uniform(18, 80, n), np.clip(rng.normal(12, 3, n), 0, 25)])
+    y = (40.0 if odd > 0 else 0.0) + X @ [0.4, 0.5] + 5.0 * rng.normal(size=n)
+    y[rng.random(n) < 0.03 * (X[:, 1] > 12) + 0.01] = odd
+    fits = [
+        eptr.LinearRegression(8.0, x_range=[(0, 110), (0, 30)], y_range=(0, 100), random_state=0).fit(X, each)
+        for each in (y, np.clip(y, 0.0, 100.0))
+    ]
+    assert np.array_equal(fits[0].coef_, fits[1].coef_)
+    assert np.array_equal(fits[0].conf_int(), fits[1].conf_int())

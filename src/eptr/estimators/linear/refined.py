@@ -110,7 +110,7 @@ class Refined(NoisySums):
         if public.y_range is not None:
             public = replace(public, y_bound=max(high - centre, centre - low))
         if columns is not None or public.y_range is not None:
-            seen = Standardised(rows, columns, centre)
+            seen = Standardised(rows, columns, centre, public.y_range)
         reach = REACH if public.y_range is None else 1.0  # values beyond a range are moved to its edge
         variance = None if columns is None else columns.variance
         solution, whitening, unknown, outside = descend(
