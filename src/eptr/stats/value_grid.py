@@ -88,7 +88,7 @@ class ValueGrid:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Of the cells, in units of 2**-40 of the line; a point has the halves of its gaps, ends, 0 and whole numbers more. proof: lengths"""
+        """Of the cells, in units of 2**-40 of the line; points have half of their gaps, and some have more. proof: lengths"""
         if not self.gaps:
             return np.ones(self.cells, dtype=np.int64)
         both = self.low < 0.0 < self.high
