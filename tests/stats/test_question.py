@@ -46,7 +46,7 @@ class Constant:
         ),
         (
             lambda: stats.mean(FRAME, {"a": (0, 1)}, by="sex", levels=["F"], epsilon=1.0),
-            "two labels, one for each group",
+            "two labels, one a group",
         ),
         (lambda: stats.mean(pd.DataFrame(X), {0: (0, 1)}, epsilon=1.0), "pass a list of pairs"),
         (lambda: stats.mean(pd.Series(np.zeros(9, "M8[ns]")), (0, 1), epsilon=1.0), "dates must become numbers"),

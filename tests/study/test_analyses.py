@@ -52,7 +52,7 @@ def test_spreads_covariances_and_medians_are_those_of_statistics_called_by_hand(
         again = stats.covariance(PEOPLE[["age", "wage"]], bounds, **by_hand(found, 1))
         np.testing.assert_array_equal(found.value, again.value)
     assert found.release.private is False
-    assert found.release.epsilon <= 1.0
+    assert "covariance" in found.statement()
     median, same = seeded().median("age"), seeded().quantiles("age", [0.5])
     for number in ("value", "low", "high"):
         np.testing.assert_array_equal(getattr(median, number), getattr(same, number))

@@ -289,9 +289,7 @@ def level_codes(levels: Any, by: Any) -> tuple[tuple[Any, ...], Any]:
         raise InputError("levels must be a list of labels, such as ['F', 'M'].")
     listed = tuple(levels)
     if len(listed) < 2:
-        raise InputError(
-            "levels must hold at least two labels, one for each group; leave out by and levels for all rows together."
-        )
+        raise InputError("levels must hold at least two labels, one a group; leave out by and levels for all rows.")
     try:
         found = Task("labels", listed).label_set(list)
     except InputError as error:
