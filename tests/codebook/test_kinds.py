@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from eptr.codebook import Number
 from eptr.errors import BoundError
 
 from .test_book import BOOK
@@ -82,3 +83,10 @@ def test_dates_are_days_in_every_container():
 def test_a_private_range_is_a_bound_to_be_bought():
     with pytest.raises(BoundError, match="private"):
         BOOK.usable("wage").range  # noqa: B018
+
+
+def test_ends_of_a_range_are_numbers_and_not_text():
+    """They were kept as they came."""
+    for ends in (("16", "95"), (16, "95")):
+        with pytest.raises(BoundError, match="takes numbers, not text"):
+            Number(*ends)

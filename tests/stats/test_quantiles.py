@@ -17,7 +17,7 @@ from eptr import InputError, NotPrivateWarning, PrivacyError, SettingsWarning, s
 from eptr.privacy.bounded_range import bounded_range_mu
 from eptr.privacy.cell_line import CellLine
 from eptr.rows.memory import MemoryRows
-from eptr.stats.quantiles import Plan, _counts
+from eptr.stats.quantiles import Plan, _counts, _to_ties
 from eptr.stats.rank_interval import RankError
 from eptr.stats.value_grid import ValueGrid
 
@@ -205,6 +205,39 @@ def test_a_plan_asks_for_two_more_levels_each_and_leaves_out_the_ends():
     bare = Plan.of([Fraction(1, 2), Fraction(1, 100)], 100, 4.0, None)
     assert bare.asked == [Fraction(1, 100), Fraction(1, 2)]
     assert bare.low == bare.middle == bare.high
+
+
+def test_intervals_of_five_answers_hold_them_without_a_step():
+    levels, answers, held = [0.1, 0.25, 0.5, 0.75, 0.9], np.arange(1.0, 6.0), []
+    for seed in range(6):
+        x = np.random.default_rng(seed).choice(answers, 2000, p=[0.05, 0.15, 0.2, 0.45, 0.15])
+        found = stats.quantiles(x, levels, (1, 5), epsilon=0.5, random_state=seed)
+        held.append((found.low <= [2, 3, 4, 4, 5]) & (found.high >= [2, 3, 4, 4, 5]))
+    assert np.mean(held) >= 0.95
+
+
+def test_an_interval_reaches_a_tie_that_begins_or_ends_at_its_level():
+    """Places for ranks just inside of it have little room there, and stood beside it."""
+    levels, held = [0.25, 0.5, 0.9], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        u = rng.random(2000)
+        x = np.where(u < 0.2455, rng.integers(0, 30, 2000), np.where(u < 0.9, 40, rng.integers(41, 70, 2000)))
+        found = stats.quantiles(x, levels, (0, 168), epsilon=0.5, step=1, random_state=seed)
+        held.append((found.low <= 40) & (found.high >= 40))
+    assert np.mean(held) >= 0.95
+
+
+def test_ends_move_to_ties_that_are_near_and_to_no_others():
+    plan = Plan([], [2, 5], [1, 4], [3, 6], np.ones(2), np.ones(2))
+    places = [[0, 3, 4, 6, 8, 8, 8, 100], [0, 3, 4, 6, 20, 20, 20, 100], [0, 3, 4, 6, 8, 9, 10, 100]]
+    places += [[0, 5, 5, 5, 5, 5, 6, 100], [0, 4, 4, 4, 6, 7, 8, 100], [0, 4, 4, 4, 9, 10, 11, 100]]
+    found = np.array(places, dtype=float)
+    low, high = _to_ties(found, plan, found[:, [1, 4]], found[:, [3, 6]])
+    assert high[:, 0].tolist() == [8, 6, 6, 5, 4, 4]  # from 6: 8 is near, 20 is not, 8 and 9 are no tie
+    assert high[:, 1].tolist() == found[:, 6].tolist()  # the bound is no place
+    assert low[:, 1].tolist() == [8, 20, 8, 5, 4, 9]  # 4 is as far from 6 as 8 is; from 9 it is farther than 11
+    assert low[:, 0].tolist() == found[:, 1].tolist()
 
 
 @pytest.mark.slow

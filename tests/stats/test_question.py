@@ -7,6 +7,7 @@ from array import array
 from collections import deque
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LinearRegression
@@ -17,6 +18,7 @@ from eptr import rivals, stats
 pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
 X = np.random.default_rng(0).normal(size=(200, 3))
 T = np.array(["no", "yes"] * 100)
+FRAME = pd.DataFrame({"a": X[:, 0], "sex": ["F", "M"] * 100})
 
 
 class Constant:
@@ -37,6 +39,17 @@ class Constant:
         (lambda: stats.mean((v for v in (1.0, 2.0)), (0, 1), epsilon=1.0), "x must be a column, .*got generator"),
         (lambda: stats.median({1.0, 2.0}, (0, 1), epsilon=1.0), "x must be a column, .*got set"),
         (lambda: stats.std({"a": [1.0]}, (0, 1), epsilon=1.0), "x must be a column, .*got dict"),
+        (lambda: stats.std({"a": [1.0]}, (0, 1), epsilon=1.0), "pandas.DataFrame"),
+        (
+            lambda: stats.mean(FRAME, {"a": (0, 1)}, by="sexx", levels=["F", "M"], epsilon=1.0),
+            "^by='sexx' is not among the 2",
+        ),
+        (
+            lambda: stats.mean(FRAME, {"a": (0, 1)}, by="sex", levels=["F"], epsilon=1.0),
+            "two labels, one a group",
+        ),
+        (lambda: stats.mean(pd.DataFrame(X), {0: (0, 1)}, epsilon=1.0), "pass a list of pairs"),
+        (lambda: stats.mean(pd.Series(np.zeros(9, "M8[ns]")), (0, 1), epsilon=1.0), "dates must become numbers"),
         (lambda: stats.mean(None, (0, 1), epsilon=1.0), "x must be a column, .*got NoneType"),
         (lambda: stats.mean(np.array(3.0), (0, 1), epsilon=1.0), "x must be a column"),
         (lambda: stats.mean([[1.0, 2.0], [3.0]], (0, 1), epsilon=1.0), "as many numbers in every row"),

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from eptr import Codebook, stats
-from eptr.codebook import Number
-from eptr.errors import NotPrivateWarning
+from eptr.codebook import Flag, Number
+from eptr.errors import InputError, NotPrivateWarning
 
 from .survey import PEOPLE, by_hand, seeded
 
@@ -33,6 +33,42 @@ def test_results_are_those_of_statistics_called_by_hand():
         found = seeded().correlation(["age", "wage"])
         again = stats.correlation(numbers, {"age": (0, 110), "wage": (1, 5000)}, **by_hand(found, 1))
         np.testing.assert_array_equal(found.value, again.value)
+
+
+def test_spreads_covariances_and_medians_are_those_of_statistics_called_by_hand():
+    """Names that newcomers try; each costs its share, and the statement names it."""
+    bounds = {"age": (0, 110), "wage": (1, 5000)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        for name in ("variance", "std"):
+            study = seeded()
+            found = getattr(study, name)("wage", by="sex")
+            again = getattr(stats, name)(
+                PEOPLE, {"wage": (1, 5000)}, by="sex", levels=["F", "M"], **by_hand(found, 1)
+            )  # fmt: skip
+            np.testing.assert_array_equal(found.value, again.value)
+            assert f"{name} wage by sex" in study.spent[0]
+        found = seeded().covariance(["age", "wage"])
+        again = stats.covariance(PEOPLE[["age", "wage"]], bounds, **by_hand(found, 1))
+        np.testing.assert_array_equal(found.value, again.value)
+    assert found.release.private is False
+    assert "covariance" in found.statement()
+    median, same = seeded().median("age"), seeded().quantiles("age", [0.5])
+    for number in ("value", "low", "high"):
+        np.testing.assert_array_equal(getattr(median, number), getattr(same, number))
+    with pytest.raises(InputError, match="covariance needs two columns"):
+        seeded().covariance("age")
+
+
+def test_levels_of_a_flag_have_the_words_that_the_codebook_declares():
+    rng = np.random.default_rng(0)
+    rows = {"smoker": rng.choice(["Yes", "No"], 2000, p=[0.2, 0.8]), "age": rng.uniform(0, 9, 2000)}
+    study = seeded(rows, Codebook({"smoker": Flag("Yes", "No"), "age": Number(0, 9)}), epsilon=5.0)
+    found = study.table("smoker")
+    assert found.names == (("No", "Yes"),)
+    assert found.value[1] < 600
+    assert study.mean("age", by="smoker").names == (("No", "Yes"), ("age",))
+    assert study.ols("age ~ C(smoker)").params.index[1] == "C(smoker)[T.Yes]"
 
 
 def test_small_shares_of_missing_values_and_of_values_beyond_the_range_are_told():

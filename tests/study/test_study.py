@@ -127,6 +127,15 @@ WRONG = {
 }
 
 
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [(lambda: Study(PEOPLE, epsilon=1.0), "book must be .*Study"), (lambda: Study(PEOPLE, BOOK), "epsilon is missing")],
+)
+def test_what_a_study_lacks_is_named(make, told):
+    with pytest.raises(InputError, match=told):
+        make()
+
+
 @pytest.mark.parametrize("make", WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_one_sentence(make):
     with pytest.raises(InputError) as caught:

@@ -98,6 +98,8 @@ class Number(Kind):
                 raise BoundError("Number('private') takes no high: the range is bought.")
             probability("price", self.price)
         else:
+            if isinstance(self.low, str) or isinstance(self.high, str):
+                raise BoundError("Number(low, high) takes numbers, not text: Number(16, 95), or Number('private').")
             one_range("Number(low, high)", (self.low, self.high))
         if not isinstance(self.unit, str) or not isinstance(self.integer, bool):
             raise InputError("unit must be text and integer True or False: Number(0, 110, unit='years', integer=True).")

@@ -65,7 +65,10 @@ def open_rows(X: Any, y: Any, task: Task, on_fault: Callable[[], None] | None = 
                 on_fault()
             raise
     if task.columns is not None and rows.names != list(task.columns):
-        raise InputError("columns are chosen by name, so X must be a table with named columns.")
+        raise InputError(
+            "columns are chosen by name, so X must be a table with named columns, whose names are text and differ: rename them, "
+            "or pass a list of pairs, one per column, instead of a dict."
+        )
     rows.on_fault = on_fault
     return rows
 

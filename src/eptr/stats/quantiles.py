@@ -68,7 +68,8 @@ def quantiles(
     epsilon : float
         A ledger counts it as epsilon or, beside noisy sums, by its mu, whichever leaves more.
     step : float, optional
-        Values are known to be multiples of it, such as 1 for whole numbers: quantiles are, then, and ties are no harm.
+        Values are known to be multiples of it, such as 1 for whole numbers: quantiles are, then, and ties do little harm. If a
+        large tie begins or ends a few rows from a level, its interval may end beside the tie, more often than ``level`` says.
     level : float or None
         Intervals that hold the quantile of the population so often. They are quantiles, too, two more for each level, and
         make errors in ranks larger: None buys none.
@@ -203,7 +204,23 @@ def _placed(
     value, low, high = (np.array(found)[:, index] for index in (plan.middle, plan.low, plan.high))
     # Half an interval is z standard errors, of which sampling and privacy have their parts in ranks.
     error = (high - low) / (2.0 * question.normal_quantile * np.hypot(plan.sampling, plan.privacy))
+    low, high = _to_ties(np.array(found), plan, low, high)
     return Placed(value, low, high, error * plan.sampling, error * plan.privacy)
+
+
+def _to_ties(places: Array, plan: Plan, low: Array, high: Array) -> tuple[Array, Array]:
+    """Ends at a tie that the next two places beyond them agree on, unless it is farther than the interval is wide.
+
+    Rows of a tie share little of the line, so places for ranks just inside of one fall beside it. see quantiles.md
+    """
+    ends, last = [low.copy(), high.copy()], places.shape[1] - 1
+    for side, indices, sign in ((0, plan.low, -1), (1, plan.high, 1)):
+        for level, index in enumerate(indices):
+            if 0 < index < last and 0 < index + 2 * sign < last:  # bounds are no places
+                tie, other = places[:, index + sign], places[:, index + 2 * sign]
+                near = (tie == other) & (abs(tie - places[:, index]) <= high[:, level] - low[:, level])
+                ends[side][:, level] = np.where(near, tie, ends[side][:, level])
+    return ends[0], ends[1]
 
 
 def _told(question: Question, spending: Spending, found: Placed, rows: Engine, q: Any, *, column: bool) -> Estimate:

@@ -47,6 +47,7 @@ __all__ = ["Question", "Shared", "column_bounds", "column_names", "is_column", "
 
 P = ParamSpec("P")
 Array = NDArray[np.float64]
+_GROUPED = ("mean", "variance", "std")  # their y is called by
 
 
 class Shared(TypedDict, total=False):
@@ -111,7 +112,7 @@ class Question:
         if account is not None and not self.drop:
             account.admit_check()  # a failed check is an answer about the rows
         task = task or Task("none", drop_invalid=self.drop)
-        rows = _opened(x, y, task, lambda: _failed(account, self.what))
+        rows = _opened(x, y, task, lambda: _failed(account, self.what), self.what)
         for text in public_warnings(rows.n, parts or rows.n_features, self.delta):
             warnings.warn(text, SettingsWarning, stacklevel=5)
         unit = Unit(self.neighbours, self.rows_per_person)
@@ -188,17 +189,22 @@ def statistic(function: Callable[P, Estimate]) -> Callable[P, Estimate]:
     return ask
 
 
-def _opened(x: Any, y: Any, task: Task, on_fault: Callable[[], None]) -> Engine:
+def _opened(x: Any, y: Any, task: Task, on_fault: Callable[[], None], what: str) -> Engine:
     """The rows, or one sentence: what other libraries say about them may quote some."""
     try:
         crossed = task.levels is not None and isinstance(x, Mapping)  # columns by name, of labels
         return open_rows(x if crossed else as_table(x), y, task, on_fault)
+    except InputError as error:
+        if not (what in _GROUPED and isinstance(y, str) and str(error).startswith(f"y={y!r}")):
+            raise
+        told = "by" + str(error)[1:]
     except EptrError:
         raise
     except (TypeError, ValueError):
+        hint = "; make a table of it: pandas.DataFrame(x)" if isinstance(x, Mapping) else ""
         told = (
             f"x must be a column, or a table with as many numbers in every row: an array, list, data frame, Parquet files, "
-            f"or what Arrow, Dask or Spark have; got {type(x).__name__}."
+            f"or what Arrow, Dask or Spark have; got {type(x).__name__}{hint}."
         )
     raise InputError(told)  # outside the handler, so that the other text is not even in the context
 
@@ -282,6 +288,8 @@ def level_codes(levels: Any, by: Any) -> tuple[tuple[Any, ...], Any]:
     if isinstance(levels, str) or not hasattr(levels, "__iter__"):
         raise InputError("levels must be a list of labels, such as ['F', 'M'].")
     listed = tuple(levels)
+    if len(listed) < 2:
+        raise InputError("levels must hold at least two labels, one a group; leave out by and levels for all rows.")
     try:
         found = Task("labels", listed).label_set(list)
     except InputError as error:

@@ -28,6 +28,10 @@ _LEAST_OF_ONE_SIGN, _LEAST_OF_BOTH = 1e-7, 1e-3
 # least, or ranks among such rows are drawn away to long cells that hold none. Zero inside a range less: it draws to itself what
 # lies around it, as columns with long tails do.
 _END, _ZERO = 0.01, 2.5e-4
+# Whole numbers of a narrow range are often all that a column holds: a tie on one would else be left for the empty stretch beside
+# it. Together they get so much of the line, twice as much where there are few: tenths and fifths held ties of five answers and
+# of heaped hours in nine of ten samples and more, and the deciles of continuous columns were no more than .1 ranks worse.
+_WHOLE, _LEAST_WHOLE, _FEW_WHOLE, _MOST_WHOLE = 0.1, 3, 20, 500
 
 
 class ValueGrid:
@@ -84,7 +88,7 @@ class ValueGrid:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Of the cells, in units of 2**-40 of the line; a point has the halves of its gaps, ends and 0 more. proof: lengths"""
+        """Of the cells, in units of 2**-40 of the line; points have half of their gaps, and some have more. proof: lengths"""
         if not self.gaps:
             return np.ones(self.cells, dtype=np.int64)
         both = self.low < 0.0 < self.high
@@ -97,6 +101,11 @@ class ValueGrid:
         found[1::2], found[::2] = apart, 0.5 * (padded[1:] + padded[:-1])
         for heaps, length in ((2 * np.flatnonzero(self.points == 0.0), _ZERO), ([0, -1], _END)):
             found[heaps] = np.maximum(found[heaps], 2.0 * length)
+        whole = 2 * np.flatnonzero(self.points == np.rint(self.points))
+        if _LEAST_WHOLE <= len(whole) <= _MOST_WHOLE:
+            share = _WHOLE * (1.0 + min(1.0, _FEW_WHOLE / len(whole)))
+            found *= (1.0 - share) / found.sum()
+            found[whole] += share / len(whole)
         found *= 2.0 / found.sum()
         return np.ceil(found / (2.0 * _UNIT)).astype(np.int64)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import warnings
 from collections.abc import Callable, Iterable
@@ -50,9 +51,9 @@ class Asking:
     def __init__(
         self,
         data: Any,
-        book: Codebook,
+        book: Codebook | None = None,  # not optional; what is missing is said in a sentence below
         *,
-        epsilon: float,
+        epsilon: float = math.nan,
         delta: float = 1e-6,
         ledger: Any = None,
         protects: str = "person",
@@ -63,7 +64,12 @@ class Asking:
         random_state: Any = None,
     ) -> None:
         if not isinstance(book, Codebook):
-            raise InputError("book must be an eptr.Codebook; Codebook.draft(data) writes one to be filled in.")
+            raise InputError(
+                "book must be an eptr.Codebook, the second argument: Study(data, book, epsilon=1.0); Codebook.draft(data) writes "
+                "one to be filled in."
+            )
+        if isinstance(epsilon, float) and math.isnan(epsilon):
+            raise InputError("epsilon is missing: it is the budget of all analyses together, such as epsilon=1.0.")
         if not isinstance(protects, str) or not protects.strip():
             raise InputError("protects must say who is protected, such as 'person' or 'household'.")
         total, unit = Budget(epsilon, delta), Unit(neighbours, whole_number("rows_each", rows_each))

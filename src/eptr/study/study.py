@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -116,29 +117,55 @@ class Study(Asking):
         return self._ask("describe", {"columns": names}, spend, lambda paid: describe(paid, names))
 
     def mean(self, columns: Any, *, by: str | None = None, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
-        """Means of columns, or of expressions such as "log(wage)"; of rows that have all of them."""
+        """Means of columns, or of expressions such as "log(wage)"; of rows that have all. Dates: days since 1970-01-01."""
+        return self._by_group("mean", stats.mean, columns, by, level, spend)
+
+    def variance(self, columns: Any, *, by: str | None = None, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
+        """Variances of columns or expressions; of rows that have all of them."""
+        return self._by_group("variance", stats.variance, columns, by, level, spend)
+
+    def std(self, columns: Any, *, by: str | None = None, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
+        """Standard deviations of columns or expressions; of rows that have all of them."""
+        return self._by_group("std", stats.std, columns, by, level, spend)
+
+    def _by_group(
+        self, what: str, statistic: Callable[..., Estimate], columns: Any, by: str | None, level: float, spend: Spend
+    ) -> Estimate:
         listed, groups = names_in(columns), self._levels(by)
         return self._ask(
-            "mean", {"columns": listed, "by": by, "level": level}, spend,
-            lambda paid: stats.mean(
+            what, {"columns": listed, "by": by, "level": level}, spend,
+            lambda paid: statistic(
                 *paid.numbers(listed, groups), by=by, levels=groups and groups.levels[0].called, level=level, **paid.sums()
             ),
         )  # fmt: skip
 
+    def covariance(self, columns: Any, *, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
+        """The covariance matrix of two or more columns."""
+        return self._matrix("covariance", stats.covariance, columns, level, spend)
+
     def correlation(self, columns: Any, *, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
         """The correlation matrix of two or more columns."""
+        return self._matrix("correlation", stats.correlation, columns, level, spend)
+
+    def _matrix(
+        self, what: str, statistic: Callable[..., Estimate], columns: Any, level: float, spend: Spend
+    ) -> Estimate:
         listed = names_in(columns)
         if len(listed) < 2:
-            raise InputError("correlation needs two columns or more.")
+            raise InputError(f"{what} needs two columns or more.")
         return self._ask(
-            "correlation", {"columns": listed, "level": level}, spend,
-            lambda paid: stats.correlation(*paid.numbers(listed), level=level, **paid.sums()),
+            what, {"columns": listed, "level": level}, spend,
+            lambda paid: statistic(*paid.numbers(listed), level=level, **paid.sums()),
         )  # fmt: skip
+
+    def median(self, columns: Any, *, level: float | None = 0.95, **spend: Unpack[Spend]) -> Estimate:
+        """Medians of columns: their quantiles at 0.5."""
+        return self.quantiles(columns, [0.5], level=level, **spend)
 
     def quantiles(
         self, columns: Any, q: Any = QUARTILES, *, level: float | None = 0.95, **spend: Unpack[Spend]
     ) -> Estimate:
-        """Quantiles of columns; whole numbers where the codebook says so."""
+        """Quantiles of columns; whole numbers where the codebook says so. Dates: days since 1970-01-01."""
         listed, wanted = names_in(columns), np.ravel(q).tolist()
         return self._ask(
             "quantiles", {"columns": listed, "q": wanted, "level": level}, spend,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codebook import Category, Codebook
+from ..codebook import Category, Codebook, Flag
 from ..errors import InputError
 from .expression import Expression
 from .interval import Interval
@@ -102,6 +102,8 @@ def levels_of(name: str, book: Codebook, text: str = "") -> Levels:
     kind = book.usable(name)
     if isinstance(kind, Category):
         return Levels(text or name, name, kind.shown, tuple(range(len(kind.shown))))
+    if isinstance(kind, Flag) and isinstance(kind.yes, str):  # its own words
+        return Levels(text or name, name, (str(kind.no), str(kind.yes)), (0, 1))
     low, high = kind.range
     if not kind.integer or kind.kind == "date" or high - low > _MOST_WHOLE:
         raise InputError(
