@@ -202,6 +202,13 @@ class Look:
         k = min(max(int(np.searchsorted(edges, at)), 1), len(edges) - 1)
         return float(edges[k] - edges[k - 1])
 
+    def around(self, at: float) -> float:
+        """How much of the run of cells that stands out most is in the cell of a number and the two beside it."""
+        first, last = _run(self.counts - RUN * self.sd)
+        k = min(max(int(np.searchsorted(self.edges(), at)), 1), len(self.counts))
+        found = np.maximum(self.counts, 0.0)
+        return float(found[max(k - 2, first) : min(k + 1, last)].sum() / max(float(found[first:last].sum()), self.sd))
+
     def farthest(self, many: float) -> tuple[float, float]:
         """The ends of the cells below and above which so ``many`` rows cannot lie, whatever noise hides."""
         edges = self.edges()
