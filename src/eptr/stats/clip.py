@@ -17,7 +17,7 @@ from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.namespace import squares, widened
 from .locate import FINEST, Located, locate, locate_norms
-from .looks import FADE, Look, Tail
+from .looks import FADE, SHARED, Look, Tail
 from .moments import Weights
 
 __all__ = ["Clip", "beyond", "clip_columns", "clip_norms", "missing", "of_columns"]
@@ -27,6 +27,8 @@ Array = NDArray[np.float64]
 FEAR = 0.5
 # Squares weigh tails more, and count on one that fades faster; both fear one that lasts.
 FASTER = 0.3
+# So many standard deviations of the noise of the cells that stand out are rows that do not.
+MISSING = 2.0
 # A clump may lie at the outer end of a cell, where a tail that fades has next to nothing: so much of its rows are feared there.
 CLUMP = 0.25
 
@@ -67,15 +69,26 @@ def clip_columns(
     return Clip(clip[0], clip[1], clip[2], clip[3], clip[4], clip[5], left, (clip[6], clip[7]), look.farthest)
 
 
-def _ends(tails: tuple[Tail, Tail]) -> list[Array]:
+def _ends(look: Look, tails: tuple[Tail, Tail]) -> list[Array]:
     """Where each side may be clipped: at the bound alone if nothing stands out there, or only where most rows are."""
-    return [tail.clips() if _known(tails, tail) else tail.edges[-1:] for tail in tails]
+    return [tail.clips() if _known(look, tails, tail) else tail.edges[-1:] for tail in tails]
 
 
-def _known(tails: tuple[Tail, Tail], tail: Tail) -> bool:
-    """Whether more stands out on a side than the cell that holds most rows."""
-    fullest = max(float(each.counts.max()) for each in tails)
-    return tail.standing > int(tail.counts.max() == fullest)
+def _known(look: Look, tails: tuple[Tail, Tail], tail: Tail) -> bool:
+    """Whether more stands out on a side than the cell that holds most rows, or than one of two, if rows are missing elsewhere.
+
+    Of two cells that hold everything, noise decides which is the fullest: both sides end there.
+    """
+    first, second = np.sort(look.counts)[[-1, -2]]
+    most = first > SHARED * look.counts.sum() or (first + second > SHARED * look.rows and _missing(look, tails))
+    return tail.standing > int(most and tail.counts.max() == max(float(each.counts.max()) for each in tails))
+
+
+def _missing(look: Look, tails: tuple[Tail, Tail]) -> bool:
+    """Whether more rows are where nothing stands out than noise explains."""
+    cells = sum(tail.seen for tail in tails)
+    seen = sum(float(tail.counts[: tail.seen].sum()) for tail in tails)
+    return look.rows - seen > MISSING * look.sd * math.sqrt(cells)
 
 
 def _feared(tail: Tail, clips: Array, lost: Array, power: int = 1) -> Array:
@@ -86,7 +99,7 @@ def _feared(tail: Tail, clips: Array, lost: Array, power: int = 1) -> Array:
 def _interval(look: Look, noise: float, lasts: int) -> Array:
     """For means: each end where noise and loss together are least; tails last as those for such a power do."""
     tails = look.tails()
-    ends = _ends(tails)
+    ends = _ends(look, tails)
     last = look.lasting(lasts)
     lost, most = ([t.beyond(end) for t, end in zip(pair, ends, strict=True)] for pair in (tails, last))
     feared = [_feared(t, end, guess) for t, end, guess in zip(tails, ends, lost, strict=True)]
@@ -109,7 +122,7 @@ def _centred(look: Look, noise: float, blur: float) -> Array:
     ``blur``: how much more noise the mean has.
     """
     tails = look.tails()
-    ends = _ends(tails)
+    ends = _ends(look, tails)
     clips = np.unique(np.concatenate(ends))
     clips = clips[clips >= max(1e-200, *(end[0] for end in ends))]
     feared = [_feared(tail, clips, tail.beyond(clips, 2), 2) for tail in tails]
@@ -237,7 +250,7 @@ def clip_norms(
     lost = np.maximum(tail.beyond(clips, power, look.centre) / parts, own(look.centre + clips))
     fear = FEAR if power == 2 else 0.5 * FEAR  # long rows seldom all point the same way
     k = int(np.argmin((noise * (look.centre + clips) ** power) ** 2 + fear * lost**2))
-    if not _known(look.tails(), tail):  # longer rows may be anywhere
+    if not _known(look, look.tails(), tail):  # longer rows may be anywhere
         k = -1
     radius = min(math.hypot(look.centre + float(clips[k]), held), look.centre + float(tail.edges[-1]))
     end = np.array([radius - look.centre])

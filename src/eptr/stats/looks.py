@@ -225,9 +225,13 @@ class Look:
         """What stands out beside other cells, in standard deviations: more if most rows share a value."""
         return self._needed(SHARED)
 
+    @property
+    def rows(self) -> float:
+        """At most, some of which may be dropped."""
+        return min(self.n, float(self.counts.sum()) + 2.0 * self.sd * math.sqrt(len(self.counts)))
+
     def _needed(self, share: float) -> float:
-        rows = min(self.n, float(self.counts.sum()) + 2.0 * self.sd * math.sqrt(len(self.counts)))
-        return ALONE if self.counts.max() > share * rows else NEXT
+        return ALONE if self.counts.max() > share * self.rows else NEXT
 
     def spread(self) -> float:
         """Standard deviation of what stands out; half the width of the bounds if no more does than one cell."""
