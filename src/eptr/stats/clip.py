@@ -17,16 +17,18 @@ from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.namespace import squares, widened
 from .locate import FINEST, Located, locate, locate_norms
-from .looks import FADE, SHARED, Look, Tail
+from .looks import FADE, FASTEST, SHARED, Look, Tail
 from .moments import Weights
 
-__all__ = ["Clip", "beyond", "clip_columns", "clip_norms", "missing", "of_columns"]
+__all__ = ["CLUMP", "Clip", "beyond", "clip_columns", "clip_norms", "missing", "of_columns"]
 
 Array = NDArray[np.float64]
 # A guess of what lies beyond is corrected; so much of its square is feared to be left.
 FEAR = 0.5
 # Squares weigh tails more, and count on one that fades faster; both fear one that lasts.
 FASTER = 0.3
+# Squares are in the cells of their roots at half the step, over which the logarithms of counts bend a quarter as much.
+SQUARES = (FADE**0.25, FASTEST**0.25)
 # So many standard deviations of the noise of the cells that stand out are rows that do not.
 MISSING = 2.0
 # A clump may lie at the outer end of a cell, where a tail that fades has next to nothing: so much of its rows are feared there.
@@ -50,6 +52,7 @@ class Clip:
     sides: tuple[Array, Array]  # what ``beyond`` takes from a sum below and adds to it above
     # Within which ends all but so many rows lie, whatever noise hides; a clip that holds the bounds needs no answer.
     farthest: Callable[[float], tuple[Any, Any]] = lambda many: (-math.inf, math.inf)
+    look: Look | None = None  # of one column
 
 
 def clip_columns(
@@ -63,10 +66,10 @@ def clip_columns(
     left = 1.0 - found.share
     look, noise = found.looks[0], spending.scale(weights.contribution(1, rows.n), left)
     if power == 1:
-        clip = _interval(look, noise / weights.mean, 2 if of_squares else 1)[:, None]
+        clip = _interval(look, noise / weights.mean, SQUARES if of_squares else (FADE, FASTEST))[:, None]
     else:
         clip = _centred(look, noise / weights.square, weights.square / weights.mean)[:, None]
-    return Clip(clip[0], clip[1], clip[2], clip[3], clip[4], clip[5], left, (clip[6], clip[7]), look.farthest)
+    return Clip(clip[0], clip[1], clip[2], clip[3], clip[4], clip[5], left, (clip[6], clip[7]), look.farthest, look)
 
 
 def _ends(look: Look, tails: tuple[Tail, Tail]) -> list[Array]:
@@ -96,11 +99,11 @@ def _feared(tail: Tail, clips: Array, lost: Array, power: int = 1) -> Array:
     return np.maximum(lost, CLUMP / power * tail.outermost(clips, power))
 
 
-def _interval(look: Look, noise: float, lasts: int) -> Array:
-    """For means: each end where noise and loss together are least; tails last as those for such a power do."""
-    tails = look.tails()
+def _interval(look: Look, noise: float, fades: tuple[float, float]) -> Array:
+    """For means: each end where noise and loss together are least; tails fade so, and at most last as those of means do."""
+    tails = look.tails(*fades)
     ends = _ends(look, tails)
-    last = look.lasting(lasts)
+    last = look.lasting(1)
     lost, most = ([t.beyond(end) for t, end in zip(pair, ends, strict=True)] for pair in (tails, last))
     feared = [_feared(t, end, guess) for t, end, guess in zip(tails, ends, lost, strict=True)]
     most = [np.maximum(more, fear) for more, fear in zip(most, feared, strict=True)]
@@ -108,10 +111,9 @@ def _interval(look: Look, noise: float, lasts: int) -> Array:
     at = np.unravel_index(np.argmin(risk), risk.shape)
     end, guess, all_of_it = (np.array([v[k] for v, k in zip(pair, at, strict=True)]) for pair in (ends, lost, most))
     (below, above), more = end, np.maximum(all_of_it - guess, 0.0)
-    if lasts == 1:
-        # Rows beyond a clip at c add x - c each, if tails last, and differ from sample to sample: two standard errors of that.
-        squares = [t.beyond(end[[k]], 2)[0] - 2.0 * end[k] * all_of_it[k] for k, t in enumerate(last)]
-        more = np.hypot(more, 2.0 * np.sqrt(np.maximum(squares, 0.0)))
+    # Rows beyond a clip at c add x - c each, if tails last, and differ from sample to sample: two standard errors of that.
+    squares = [(t.beyond(c[None], 2) - 2.0 * c * t.beyond(c[None])).item() for t, c in zip(last, end, strict=True)]
+    more = np.hypot(more, 2.0 * np.sqrt(np.maximum(squares, 0.0)))
     centre, lacking = look.centre + 0.5 * (above - below), guess[1] - guess[0]
     return np.array([centre, 0.5 * (above + below), lacking, np.hypot(*guess), *more, *guess])
 

@@ -115,14 +115,17 @@ def fading(counts: Array, edges: Array, sd: float, fade: float, fastest: float, 
     return Tail(edges, found, seen, standing, np.zeros_like(found))
 
 
-def lasting(counts: Array, edges: Array, sd: float, fade: float, near: float) -> Tail:
-    """The same with the most that may be there; with a power of x, whose counts are the same parts of each other, if fade = 1."""
+def lasting(counts: Array, edges: Array, sd: float, fade: float, near: float, slow: float = 0.0) -> Tail:
+    """The same with the most that may be there; with a power of x, whose counts are the same parts of each other, if fade = 1.
+
+    ``slow``: each is at least such a part, if noise may hide it.
+    """
     seen, standing = _standing(counts, sd, near)
     found = np.maximum(counts, 0.0)
     found[seen - 1 : seen] += sd  # of the last that stands out, too
     ratio = min(float(found[seen - 1] / max(found[seen - 2], sd)), 1.0) if seen > 1 else 1.0
     for k in range(max(seen, 1), len(counts)):
-        found[k] = min(fade * ratio * found[k - 1], found[k] + sd)
+        found[k] = min(max(fade * ratio, slow) * found[k - 1], found[k] + sd)
         ratio = float(found[k] / max(found[k - 1], 1e-9))
     # Others may be too faint to clip for, and too many to be sure that they are noise; where cells are wide, what is far out is
     # a clump (a code of many nines), and may lie anywhere in its cell.
@@ -264,10 +267,15 @@ class Look:
         below, above = (fading(*side, self.sd, fade, fastest, self.near) for side in self._sides())
         return below, above
 
-    def lasting(self, power: int) -> tuple[Tail, Tail]:
+    def lasting(self, power: int, slow: float = 0.0) -> tuple[Tail, Tail]:
         """The same, with the most that may be there, for sums of x^``power``."""
-        below, above = (lasting(*side, self.sd, LASTING[power], self.near) for side in self._sides())
+        below, above = (lasting(*side, self.sd, LASTING[power], self.near, slow) for side in self._sides())
         return below, above
+
+    def outside(self, low: float, high: float, slow: float = 0.0) -> Array:
+        """Sums of what lies below and above two ends, at most."""
+        pairs = zip(self.lasting(1, slow), (self.centre - low, high - self.centre), strict=True)
+        return np.array([tail.beyond(np.array([max(end, 0.0)])).item() for tail, end in pairs])
 
     def _sides(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
         """Counts and edges outward."""
