@@ -141,20 +141,22 @@ class Price:
         return 3534.0 + 1760.0 * x[:, 0]
 
 
-@pytest.mark.parametrize(("scoring", "truth"), [("neg_mean_squared_error", -1.933e6), ("r2", 0.617)])
-def test_scores_of_skewed_outcomes_hold_the_truth(scoring, truth):
-    """Rows that go very badly are few and hold much: 34 of 40 intervals of R^2 missed."""
+@pytest.mark.parametrize(
+    ("scoring", "n", "epsilon", "truth"), [("neg_mean_squared_error", 2000, 1.0, -1.933e6), ("r2", 10_000, 2.0, 0.617)]
+)
+def test_scores_of_skewed_outcomes_hold_the_truth(scoring, n, epsilon, truth):
+    """Rows that go very badly are few and hold much: 34 of 40 intervals of R^2 missed, and half of those of squared errors."""
     held, ends = 0, []
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        X = rng.normal(size=(10_000, 3))
-        y = np.exp(8.0 + 0.5 * X[:, 0] + rng.normal(0.0, 0.3, 10_000))
-        asked = {"scoring": scoring, "y_range": (0, 100_000), "epsilon": 2.0, "random_state": seed}
+        X = rng.normal(size=(n, 3))
+        y = np.exp(8.0 + 0.5 * X[:, 0] + rng.normal(0.0, 0.3, n))
+        asked = {"scoring": scoring, "y_range": (0, 100_000), "epsilon": epsilon, "random_state": seed}
         found = stats.score(Price(), X, y, **asked)
         held += found.low <= truth <= found.high
         ends.append((found.high - found.low) / abs(truth))
     assert held >= 28
-    assert np.median(ends) < 0.5
+    assert np.median(ends) < 1.0
 
 
 def test_r_squared_is_not_blurred_by_what_its_squares_may_lack():

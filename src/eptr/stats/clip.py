@@ -27,8 +27,8 @@ Array = NDArray[np.float64]
 FEAR = 0.5
 # Squares weigh tails more, and count on one that fades faster; both fear one that lasts.
 FASTER = 0.3
-# Squares are in the cells of their roots at half the step, over which the logarithms of counts bend a quarter as much. Half as much
-# is guessed: a quarter would be worse for squares of normal errors (by two fifths with 2,000 rows) than it helps skewed ones.
+# Squares are in the cells of their roots at half the step, over which the logarithms of counts bend a quarter as much.
+# Half as much is guessed: a quarter costs squares of normal errors more (two fifths with 2,000 rows) than it helps skewed ones.
 SQUARES = (FADE**0.5, FASTEST**0.5)
 # So many standard deviations of the noise of the cells that stand out are rows that do not.
 MISSING = 2.0
