@@ -128,6 +128,13 @@ class Line:
         return x @ [0.9, -0.9, 0.4]
 
 
+class Price:
+    """A public line, of outcomes that are skewed."""
+
+    def predict(self, x):
+        return 3534.0 + 1760.0 * x[:, 0]
+
+
 PLAIN = {
     "accuracy": lambda y, model, X: metrics.accuracy_score(y, model.predict(X)),
     "neg_log_loss": lambda y, model, X: -metrics.log_loss(y, model.predict_proba(X)),
@@ -138,10 +145,15 @@ PLAIN = {
 }
 
 
+SKEWED = ", skewed y"
+
+
 def held_out(scoring, n, seed):
     """A public model, and rows that it has not seen."""
     rng = np.random.default_rng([seed, n, 11])
     X = rng.normal(size=(n, 3))
+    if scoring.endswith(SKEWED):
+        return Price(), X, np.exp(8.0 + 0.5 * X[:, 0] + rng.normal(0.0, 0.3, n))
     z = X @ [1.0, -1.0, 0.5]
     if scoring in ("r2", "neg_mean_squared_error"):
         return Line(), X, z + rng.normal(size=n)
@@ -150,16 +162,17 @@ def held_out(scoring, n, seed):
 
 def plain_score(scoring, n, seed):
     model, X, y = held_out(scoring, n, seed)
-    return PLAIN[scoring](y, model, X)
+    return PLAIN[scoring.removesuffix(SKEWED)](y, model, X)
 
 
 def one_score(scoring, n, epsilon, truth, seed):
     _quiet()
     model, X, y = held_out(scoring, n, seed)
     options = {"epsilon": epsilon, "delta": DELTA, "random_state": seed}
-    options |= {"y_range": (-100, 100)} if isinstance(model, Line) else {}
-    answer = stats.score(model, X, y, scoring=scoring, **options)
-    return answer.value - truth, PLAIN[scoring](y, model, X) - truth, answer.low <= truth <= answer.high
+    ranges = {Line: (-100, 100), Price: (0, 100_000)}
+    options |= {"y_range": ranges[type(model)]} if type(model) in ranges else {}
+    answer = stats.score(model, X, y, scoring=scoring.removesuffix(SKEWED), **options)
+    return answer.value - truth, plain_score(scoring, n, seed) - truth, answer.low <= truth <= answer.high
 
 
 def rms(errors):
@@ -216,7 +229,7 @@ def matrices(intervals, match):
 
 def scores(runs, match):
     head = ["scoring", "n", "epsilon", "truth", "rmse", "sampling error", "coverage", "note"]
-    for scoring in PLAIN:
+    for scoring in (*PLAIN, *(name + SKEWED for name in ("neg_mean_squared_error", "r2"))):
         if not re.search(match, scoring):
             continue
         truth = float(np.mean([plain_score(scoring, 200_000, 10_000 + s) for s in range(5)]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -147,8 +148,30 @@ def test_a_clump_too_faint_to_clip_for_is_feared():
     counts = np.array([500.0, 100, 10, 0, 56, 42, 0])
     feared = lasting(counts, edges(7), 14.0, 1.0, NEXT)
     assert feared.seen == 2
-    assert feared.counts[4] == 56 + 14
+    assert feared.apart.tolist() == [0, 0, 0, 0, 56 + 28, 0, 0]
+    assert feared.counts[4] == 0.0
     assert feared.counts[5] < 14.0
+
+
+def test_a_clump_too_faint_to_clip_for_may_lie_at_the_outer_end_of_its_cell():
+    counts = np.array([500.0, 100, 10, 0, 56, 42, 0])
+    feared = lasting(counts, edges(7), 14.0, 1.0, NEXT)
+    more = feared.beyond(np.array([5.0]), 2, 3.0) - replace(feared, apart=np.zeros(7)).beyond(np.array([5.0]), 2, 3.0)
+    assert more == pytest.approx((56 + 28) * ((3.0 + 31.0) ** 2 - 8.0**2))
+    assert feared.outermost(np.array([15.0])) >= (56 + 28) * (31.0 - 15.0)
+
+
+@pytest.mark.parametrize(("code", "bounds"), [(999.0, (0, 1000)), (9999.0, (0, 10_000))])
+@pytest.mark.parametrize(("statistic", "plain"), [(stats.mean, np.mean), (stats.variance, np.var)])
+def test_a_code_of_seventeen_over_mu_rows_is_allowed_for(statistic, plain, code, bounds):
+    """72 of 2,000 rows: they stand out by 3.5 to 5 standard deviations of the noise, and two of three intervals missed them."""
+    held = 0
+    for seed in range(40):
+        ages = np.clip(np.random.default_rng(seed).normal(44, 15, 1928), 18, 90).round()
+        x = np.append(ages, np.full(72, code))
+        found = statistic(x, bounds, epsilon=1.0, random_state=seed)
+        held += found.low <= plain(x) <= found.high
+    assert held >= 36
 
 
 def test_rows_may_lie_at_the_outer_ends_of_their_cells():

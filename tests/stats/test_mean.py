@@ -9,6 +9,7 @@ import pytest
 
 import eptr
 from eptr import rivals, stats
+from eptr.stats import locate
 from eptr.stats.mean import mean_weights
 
 pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
@@ -180,3 +181,74 @@ def test_of_a_group_that_noise_hides_nothing_is_said(statistic, most):
     found = statistic(x, (0, 100), by=t, levels=["a", "b", "none"], epsilon=1.0, random_state=0)
     assert found.high[0] - found.low[0] < 0.2 * most
     np.testing.assert_allclose([found.low[1:], found.high[1:]], [[0.0] * 2, [most] * 2])
+
+
+NARROW = {
+    "days of a month": (lambda g, n: g.integers(19_600, 19_631, n), (-25_567, 47_482)),
+    "one unit of a hundred thousand": (lambda g, n: g.uniform(16_900, 16_901, n), (0, 101_400)),
+    "air pressure": (lambda g, n: g.normal(1013, 0.8, n), (0, 2000)),
+    "a month of seconds": (lambda g, n: g.uniform(1.7e9, 1.7026e9, n), (0, 4e9)),
+}
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_narrow_values_far_from_zero_are_found(name):
+    """Five looks left intervals up to 26,000 times as wide as those without privacy: all values were in one cell."""
+    draw, bounds = NARROW[name]
+    for seed in range(25):
+        x = draw(np.random.default_rng(seed), 5000)
+        found = stats.mean(x, bounds, epsilon=1.0, random_state=seed)
+        plain = 2.0 * 1.96 * x.std() / np.sqrt(5000)
+        assert found.high - found.low < 1.5 * plain
+        assert abs(found.value - x.mean()) < plain
+
+
+def looks_at(monkeypatch, x, bounds, **asked):
+    """Shares that looks at columns cost."""
+    spent, look = [], locate.look_at_columns
+    monkeypatch.setattr(locate, "look_at_columns", lambda *a: spent.append(a[-1]) or look(*a))
+    stats.mean(x, bounds, epsilon=4.0, random_state=0, **asked)
+    return spent
+
+
+def test_a_value_that_most_share_is_not_looked_at_ever_more_closely(monkeypatch):
+    rng = np.random.default_rng(0)
+    x = np.where(rng.random(10_000) < 0.6, 40.0, rng.integers(1, 70, 10_000))
+    assert len(looks_at(monkeypatch, x, (0, 168))) == 5 + 1
+
+
+def test_looks_leave_most_for_the_mean_of_a_column_and_a_fifth_for_those_of_two(monkeypatch):
+    """Constants are the hardest to find: every look finds them in one cell."""
+    x = np.full(10_000, 2020.123)
+    assert sum(looks_at(monkeypatch, x, (0, 1e9))) <= 12 * 0.02 + 0.2 + 1e-12
+    monkeypatch.undo()
+    assert sum(looks_at(monkeypatch, np.column_stack([x, x + 1e6]), (0, 1e9))) < 0.81
+
+
+@pytest.mark.parametrize(
+    ("draw", "bounds"),
+    [
+        (lambda g, n: g.integers(1995, 2024, n), (0, 10_000)),
+        (lambda g, n: g.random(n) < 0.5, (0, 100)),
+        (lambda g, n: g.choice([5.0, 6.0, 7.0], n, p=[0.2, 0.4, 0.4]), (0, 1000)),
+    ],
+)
+def test_two_cells_that_hold_everything_are_clipped_on_both_sides(draw, bounds):
+    """Of half the coins and some of the years one side went to its bound: noise decides which of two cells is the fuller."""
+    wide = 0
+    for seed in range(60):
+        x = draw(np.random.default_rng(1000 + seed), 500)
+        found = stats.mean(x, bounds, epsilon=8.0, random_state=seed)
+        wide += found.high - found.low > 2.0 * 2.0 * 1.96 * x.std() / np.sqrt(500)
+    assert wide <= 1
+
+
+def test_rows_that_are_missing_from_two_full_cells_are_somewhere():
+    """A tenth of the rows, too thin to stand out, in a long tail: intervals held its mean eight times of ten."""
+    held = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        x = np.where(rng.random(500) < 0.9, rng.integers(10, 12, 500), rng.exponential(40, 500))
+        found = stats.mean(x, (0, 1000), epsilon=8.0, random_state=seed)
+        held += found.low <= 0.9 * 10.5 + 4.0 <= found.high
+    assert held >= 85

@@ -17,16 +17,21 @@ from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.namespace import squares, widened
 from .locate import FINEST, Located, locate, locate_norms
-from .looks import FADE, Look, Tail
+from .looks import FADE, FASTEST, SHARED, Look, Tail
 from .moments import Weights
 
-__all__ = ["Clip", "beyond", "clip_columns", "clip_norms", "missing", "of_columns"]
+__all__ = ["CLUMP", "Clip", "beyond", "clip_columns", "clip_norms", "missing", "of_columns"]
 
 Array = NDArray[np.float64]
 # A guess of what lies beyond is corrected; so much of its square is feared to be left.
 FEAR = 0.5
 # Squares weigh tails more, and count on one that fades faster; both fear one that lasts.
 FASTER = 0.3
+# Squares are in the cells of their roots at half the step, over which the logarithms of counts bend a quarter as much.
+# Half as much is guessed: a quarter costs squares of normal errors more (two fifths with 2,000 rows) than it helps skewed ones.
+SQUARES = (FADE**0.5, FASTEST**0.5)
+# So many standard deviations of the noise of the cells that stand out are rows that do not.
+MISSING = 2.0
 # A clump may lie at the outer end of a cell, where a tail that fades has next to nothing: so much of its rows are feared there.
 CLUMP = 0.25
 
@@ -48,6 +53,7 @@ class Clip:
     sides: tuple[Array, Array]  # what ``beyond`` takes from a sum below and adds to it above
     # Within which ends all but so many rows lie, whatever noise hides; a clip that holds the bounds needs no answer.
     farthest: Callable[[float], tuple[Any, Any]] = lambda many: (-math.inf, math.inf)
+    look: Look | None = None  # of one column
 
 
 def clip_columns(
@@ -61,21 +67,35 @@ def clip_columns(
     left = 1.0 - found.share
     look, noise = found.looks[0], spending.scale(weights.contribution(1, rows.n), left)
     if power == 1:
-        clip = _interval(look, noise / weights.mean, 2 if of_squares else 1)[:, None]
+        # Differences of squares may be negative, and are near 0 in most rows: of their rare rows `score.py` knows more.
+        apart = of_squares and look.bounds[0] < 0.0
+        fades = SQUARES if of_squares and not apart else (FADE, FASTEST)
+        clip = _interval(look, noise / weights.mean, fades, 2 if apart else 1)[:, None]
     else:
         clip = _centred(look, noise / weights.square, weights.square / weights.mean)[:, None]
-    return Clip(clip[0], clip[1], clip[2], clip[3], clip[4], clip[5], left, (clip[6], clip[7]), look.farthest)
+    return Clip(clip[0], clip[1], clip[2], clip[3], clip[4], clip[5], left, (clip[6], clip[7]), look.farthest, look)
 
 
-def _ends(tails: tuple[Tail, Tail]) -> list[Array]:
+def _ends(look: Look, tails: tuple[Tail, Tail]) -> list[Array]:
     """Where each side may be clipped: at the bound alone if nothing stands out there, or only where most rows are."""
-    return [tail.clips() if _known(tails, tail) else tail.edges[-1:] for tail in tails]
+    return [tail.clips() if _known(look, tails, tail) else tail.edges[-1:] for tail in tails]
 
 
-def _known(tails: tuple[Tail, Tail], tail: Tail) -> bool:
-    """Whether more stands out on a side than the cell that holds most rows."""
-    fullest = max(float(each.counts.max()) for each in tails)
-    return tail.standing > int(tail.counts.max() == fullest)
+def _known(look: Look, tails: tuple[Tail, Tail], tail: Tail) -> bool:
+    """Whether more stands out on a side than the cell that holds most rows, or than one of two, if rows are missing elsewhere.
+
+    Of two cells that hold everything, noise decides which is the fullest: both sides end there.
+    """
+    first, second = np.sort(look.counts)[[-1, -2]]
+    most = first > SHARED * look.counts.sum() or (first + second > SHARED * look.rows and _missing(look, tails))
+    return tail.standing > int(most and tail.counts.max() == max(float(each.counts.max()) for each in tails))
+
+
+def _missing(look: Look, tails: tuple[Tail, Tail]) -> bool:
+    """Whether more rows are where nothing stands out than noise explains."""
+    cells = sum(tail.seen for tail in tails)
+    seen = sum(float(tail.counts[: tail.seen].sum()) for tail in tails)
+    return look.rows - seen > MISSING * look.sd * math.sqrt(cells)
 
 
 def _feared(tail: Tail, clips: Array, lost: Array, power: int = 1) -> Array:
@@ -83,10 +103,10 @@ def _feared(tail: Tail, clips: Array, lost: Array, power: int = 1) -> Array:
     return np.maximum(lost, CLUMP / power * tail.outermost(clips, power))
 
 
-def _interval(look: Look, noise: float, lasts: int) -> Array:
-    """For means: each end where noise and loss together are least; tails last as those for such a power do."""
-    tails = look.tails()
-    ends = _ends(tails)
+def _interval(look: Look, noise: float, fades: tuple[float, float], lasts: int) -> Array:
+    """For means: each end where noise and loss together are least; tails fade so, and last as those for such a power do."""
+    tails = look.tails(*fades)
+    ends = _ends(look, tails)
     last = look.lasting(lasts)
     lost, most = ([t.beyond(end) for t, end in zip(pair, ends, strict=True)] for pair in (tails, last))
     feared = [_feared(t, end, guess) for t, end, guess in zip(tails, ends, lost, strict=True)]
@@ -97,7 +117,7 @@ def _interval(look: Look, noise: float, lasts: int) -> Array:
     (below, above), more = end, np.maximum(all_of_it - guess, 0.0)
     if lasts == 1:
         # Rows beyond a clip at c add x - c each, if tails last, and differ from sample to sample: two standard errors of that.
-        squares = [t.beyond(end[[k]], 2)[0] - 2.0 * end[k] * all_of_it[k] for k, t in enumerate(last)]
+        squares = [(t.beyond(c[None], 2) - 2.0 * c * t.beyond(c[None])).item() for t, c in zip(last, end, strict=True)]
         more = np.hypot(more, 2.0 * np.sqrt(np.maximum(squares, 0.0)))
     centre, lacking = look.centre + 0.5 * (above - below), guess[1] - guess[0]
     return np.array([centre, 0.5 * (above + below), lacking, np.hypot(*guess), *more, *guess])
@@ -109,7 +129,7 @@ def _centred(look: Look, noise: float, blur: float) -> Array:
     ``blur``: how much more noise the mean has.
     """
     tails = look.tails()
-    ends = _ends(tails)
+    ends = _ends(look, tails)
     clips = np.unique(np.concatenate(ends))
     clips = clips[clips >= max(1e-200, *(end[0] for end in ends))]
     feared = [_feared(tail, clips, tail.beyond(clips, 2), 2) for tail in tails]
@@ -237,7 +257,7 @@ def clip_norms(
     lost = np.maximum(tail.beyond(clips, power, look.centre) / parts, own(look.centre + clips))
     fear = FEAR if power == 2 else 0.5 * FEAR  # long rows seldom all point the same way
     k = int(np.argmin((noise * (look.centre + clips) ** power) ** 2 + fear * lost**2))
-    if not _known(look.tails(), tail):  # longer rows may be anywhere
+    if not _known(look, look.tails(), tail):  # longer rows may be anywhere
         k = -1
     radius = min(math.hypot(look.centre + float(clips[k]), held), look.centre + float(tail.edges[-1]))
     end = np.array([radius - look.centre])

@@ -22,7 +22,12 @@ Array = NDArray[np.float64]
 # Shares of mu^2: of a look in search of one column, or of many, at least and at most; of the look at the tail of one, which of
 # many is divided by the root of their number, down to a least; of a look at norms, at least and at most. A look at some columns
 # costs their part of it.
-SEARCH, MANY_SEARCH, MOST = 0.02, (0.01, 0.02), 5
+SEARCH, MANY_SEARCH = 0.02, (0.01, 0.02)
+# Looks in search: at most, unless the cell of the median and the two beside it hold so much of what stands out; at most, then;
+# and of several columns, looks at the tails of those that were misplaced. A cell far out is about as wide as its distance: of
+# two centuries a month of days is in one for long. A value that most share would be looked at ever more closely, for nothing.
+# With all of both searches a fifth of mu^2 is left.
+FEW, NARROW, MOST, AGAIN = 5, 0.8, 12, 4
 TAIL, LEAST_TAIL, NORMS = 0.20, 0.05, (0.02, 0.10)
 # Cells next to the centre are a third of the spread wide, or wide enough to stand out by four times their noise.
 # Norms, of which there is one for all columns, are looked at more closely.
@@ -62,7 +67,7 @@ def locate(rows: Rows, bounds: Array, spending: Portion, finest: float = FINEST)
     # The look at tails is a search, too: a column that noise had misplaced is found again for its part of the cost.
     last = max(TAIL / math.sqrt(rows.n_features), LEAST_TAIL)
     units = found.spreads * _unit(rows.n, spending, rows.n_features, last)
-    again = _search(rows, bounds, spending, found.middles, units, last, 1 if one else MOST, width * finest)
+    again = _search(rows, bounds, spending, found.middles, units, last, 1 if one else AGAIN, width * finest)
     looks = again.looks
     whole = np.array([look.spread() for look in looks])
     spreads = np.maximum(again.spreads, whole)
@@ -92,7 +97,7 @@ def _search(
     """Looks around what was seen before, at columns whose cells are still too coarse; spreads are at least ``least``."""
     middles, spreads, spent, wanted = middles.copy(), units.copy(), 0.0, _unit(rows.n, spending, rows.n_features, share)
     which, looks = np.arange(rows.n_features), [Look(np.zeros(2), 1.0, 0.0, 1.0, (0.0, 1.0), rows.n)] * rows.n_features
-    for _ in range(most):
+    for turn in range(most):
         part = share * len(which) / rows.n_features
         seen = look_at_columns(rows, which, middles[which], units[which], bounds[which], spending, part)
         spent += part
@@ -102,7 +107,8 @@ def _search(
             looks[j] = look
         cells = np.array([looks[j].cell(middles[j]) for j in which])
         units = wanted * spreads
-        which = which[cells > max(RESOLVED, 2.0 * wanted) * spreads[which]]
+        narrow = np.array([turn + 1 < FEW or looks[j].around(middles[j]) > NARROW for j in which])
+        which = which[narrow & (cells > max(RESOLVED, 2.0 * wanted) * spreads[which])]
         if not len(which):
             break
     return Located(middles, spreads, looks, spent, wanted == UNIT)

@@ -35,6 +35,8 @@ FADE, FASTEST = 0.55, 0.2
 # The most that is feared: counts that are the same parts of each other, as those of powers of x; where squares are asked for,
 # which such tails may double, parts that fall by 5 %.
 LASTING = {1: 1.0, 2: 0.95}
+# What noise may have taken from a clump that is too faint to clip for, in its standard deviations.
+HIDDEN = 2.0
 # The mean of what lies beyond the inner end of a cell, as a share of its width: tails fall.
 WITHIN = 0.37
 
@@ -51,6 +53,7 @@ class Tail:
     counts: Array
     seen: int  # cells up to the last that stands out
     standing: int  # cells that stand out
+    apart: Array  # of cells beyond these, what clumps may hold at most, beside ``counts``
 
     def clips(self) -> Array:
         """Where to clip: at the ends of cells, and at three places within each."""
@@ -73,7 +76,7 @@ class Tail:
         return np.asarray(np.maximum(found, 0.02 * widths))
 
     def beyond(self, clips: Array, power: int = 1, start: float = 0.0) -> Array:
-        """Sum over the rows of what (``start`` + x)^``power`` has beyond each clip, as guessed."""
+        """Sum over the rows of what (``start`` + x)^``power`` has beyond each clip, as guessed; of clumps, at most."""
         low, length = self.edges[:-1], self.lengths()
         left = np.maximum(self.edges[1:] - np.maximum(low, clips[:, None]), 0.0)  # of each cell, beyond each clip
         above = self.edges[1:] - left - low
@@ -85,12 +88,15 @@ class Tail:
         if self.seen == last + 1 > 0:  # rows reach the bound, and all that lie beyond it, or have two values, are there
             share[:, last], typical[:, last] = 1.0, self.edges[-1]
         found = self.counts * share * ((start + typical) ** power - clip**power)
-        return np.asarray(np.where(left > 0.0, found, 0.0).sum(axis=1))
+        return np.asarray(np.where(left > 0.0, found, 0.0).sum(axis=1) + self._outside(self.apart, clips, power, start))
 
     def outermost(self, clips: Array, power: int = 1) -> Array:
         """The same if all rows lay at the outer ends of their cells, as those of a clump may."""
+        return self._outside(self.counts + self.apart, clips, power)
+
+    def _outside(self, counts: Array, clips: Array, power: int, start: float = 0.0) -> Array:
         clip = clips[:, None]
-        return np.asarray((np.maximum(self.edges[1:], clip) ** power - clip**power) @ self.counts)
+        return np.asarray(((start + np.maximum(self.edges[1:], clip)) ** power - (start + clip) ** power) @ counts)
 
 
 def fading(counts: Array, edges: Array, sd: float, fade: float, fastest: float, near: float) -> Tail:
@@ -106,21 +112,25 @@ def fading(counts: Array, edges: Array, sd: float, fade: float, fastest: float, 
         guess = ratio * found[k - 1] if k else 0.0
         trust = guess**2 / (guess**2 + sd**2)
         found[k] = max(guess + trust * (counts[k] - guess), 0.0)
-    return Tail(edges, found, seen, standing)
+    return Tail(edges, found, seen, standing, np.zeros_like(found))
 
 
-def lasting(counts: Array, edges: Array, sd: float, fade: float, near: float) -> Tail:
-    """The same with the most that may be there; with a power of x, whose counts are the same parts of each other, if fade = 1."""
+def lasting(counts: Array, edges: Array, sd: float, fade: float, near: float, slow: float = 0.0) -> Tail:
+    """The same with the most that may be there; with a power of x, whose counts are the same parts of each other, if fade = 1.
+
+    ``slow``: each is at least such a part, if noise may hide it.
+    """
     seen, standing = _standing(counts, sd, near)
     found = np.maximum(counts, 0.0)
     found[seen - 1 : seen] += sd  # of the last that stands out, too
     ratio = min(float(found[seen - 1] / max(found[seen - 2], sd)), 1.0) if seen > 1 else 1.0
     for k in range(max(seen, 1), len(counts)):
-        found[k] = min(fade * ratio * found[k - 1], found[k] + sd)
+        found[k] = min(max(fade * ratio, slow) * found[k - 1], found[k] + sd)
         ratio = float(found[k] / max(found[k - 1], 1e-9))
-    # Others may be too faint to clip for, and too many to be sure that they are noise.
+    # Others may be too faint to clip for, and too many to be sure that they are noise; where cells are wide, what is far out is
+    # a clump (a code of many nines), and may lie anywhere in its cell.
     apart = (np.arange(len(counts)) >= seen) & (counts > NEXT * sd) & (np.diff(edges) > 0.0)
-    return Tail(edges, np.where(apart, counts + sd, found), seen, standing)
+    return Tail(edges, np.where(apart, 0.0, found), seen, standing, np.where(apart, counts + HIDDEN * sd, 0.0))
 
 
 def _standing(counts: Array, sd: float, near: float) -> tuple[int, int]:
@@ -195,6 +205,13 @@ class Look:
         k = min(max(int(np.searchsorted(edges, at)), 1), len(edges) - 1)
         return float(edges[k] - edges[k - 1])
 
+    def around(self, at: float) -> float:
+        """How much of the run of cells that stands out most is in the cell of a number and the two beside it."""
+        first, last = _run(self.counts - RUN * self.sd)
+        k = min(max(int(np.searchsorted(self.edges(), at)), 1), len(self.counts))
+        found = np.maximum(self.counts, 0.0)
+        return float(found[max(k - 2, first) : min(k + 1, last)].sum() / max(float(found[first:last].sum()), self.sd))
+
     def farthest(self, many: float) -> tuple[float, float]:
         """The ends of the cells below and above which so ``many`` rows cannot lie, whatever noise hides."""
         edges = self.edges()
@@ -211,9 +228,13 @@ class Look:
         """What stands out beside other cells, in standard deviations: more if most rows share a value."""
         return self._needed(SHARED)
 
+    @property
+    def rows(self) -> float:
+        """At most, some of which may be dropped."""
+        return min(self.n, float(self.counts.sum()) + 2.0 * self.sd * math.sqrt(len(self.counts)))
+
     def _needed(self, share: float) -> float:
-        rows = min(self.n, float(self.counts.sum()) + 2.0 * self.sd * math.sqrt(len(self.counts)))
-        return ALONE if self.counts.max() > share * rows else NEXT
+        return ALONE if self.counts.max() > share * self.rows else NEXT
 
     def spread(self) -> float:
         """Standard deviation of what stands out; half the width of the bounds if no more does than one cell."""
@@ -246,10 +267,15 @@ class Look:
         below, above = (fading(*side, self.sd, fade, fastest, self.near) for side in self._sides())
         return below, above
 
-    def lasting(self, power: int) -> tuple[Tail, Tail]:
+    def lasting(self, power: int, slow: float = 0.0) -> tuple[Tail, Tail]:
         """The same, with the most that may be there, for sums of x^``power``."""
-        below, above = (lasting(*side, self.sd, LASTING[power], self.near) for side in self._sides())
+        below, above = (lasting(*side, self.sd, LASTING[power], self.near, slow) for side in self._sides())
         return below, above
+
+    def outside(self, low: float, high: float, slow: float = 0.0) -> Array:
+        """Sums of what lies below and above two ends, at most."""
+        pairs = zip(self.lasting(1, slow), (self.centre - low, high - self.centre), strict=True)
+        return np.array([tail.beyond(np.array([max(end, 0.0)])).item() for tail, end in pairs])
 
     def _sides(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
         """Counts and edges outward."""

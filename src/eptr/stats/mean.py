@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Unpack
@@ -16,6 +17,7 @@ from ..rows.task import Task
 from .clip import clip_columns
 from .estimate import Estimate
 from .groups import means_lack
+from .looks import Look
 from .moments import Moments, Weights, members, moments, within
 from .persons import before, variances
 from .question import Question, Shared, column_bounds, column_names, is_column, level_codes, statistic
@@ -85,6 +87,8 @@ class Means:
     below: Array
     above: Array
     noise: float  # of the last release
+    look: Look | None = None  # of one column, and where it was clipped
+    ends: tuple[Any, Any] = (-math.inf, math.inf)
 
     def interval(self, question: Question) -> tuple[Array, Array]:
         return question.interval(self.value, np.hypot(self.sampling, self.seen), self.below, self.above)
@@ -98,7 +102,7 @@ class Means:
 def means(
     rows: Rows, bounds: Array, spending: Portion, groups: int = 1, *, counted: bool, of_squares: bool = False
 ) -> Means:
-    """Looks, a clip, then counts, sums and squares; ``of_squares``: whose tails are feared as those of variances. proof: mean"""
+    """Looks, a clip, then counts, sums and squares; ``of_squares``: whose tails fade more slowly. proof: mean"""
     weights, part = mean_weights(spending.unit.relation, counted=counted), before(rows, spending)
     clip = clip_columns(rows, bounds, part, weights, of_squares=of_squares)
     found = moments(rows, groups, clip.centre, clip.scale, bounds, weights, part, clip.share)
@@ -107,7 +111,8 @@ def means(
     noise = clip.scale * found.noise[1]
     missing = (clip.below / rows.n, clip.above / rows.n) if groups == 1 else means_lack(clip, found, bounds, rows.n)
     below, above = (np.where(found.few, np.diff(bounds)[:, 0], more) for more in missing)
-    return Means(value, sampling, np.hypot(noise, clip.unseen / rows.n), below, above, float(np.max(noise)))
+    seen, ends = np.hypot(noise, clip.unseen / rows.n), (clip.centre - clip.scale, clip.centre + clip.scale)
+    return Means(value, sampling, seen, below, above, float(np.max(noise)), clip.look, ends)
 
 
 def mean_errors(rows: Rows, found: Moments, bounds: Array, centre: Array, scale: Array, spending: Portion) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..errors import BoundError, InputError
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.task import Task
+from .clip import CLUMP
 from .curve import calibration, roc_auc
 from .estimate import Estimate
 from .mean import Means, mean_errors, mean_weights, means
@@ -30,6 +32,8 @@ SURE = (0.01, 0.99)
 # R^2: shares of mu^2 for the middle of y, for B and for A, which need not be exact, and for the ratio.
 R_SQUARED = (0.15, 0.2, 0.2, 0.45)
 _DRAWS = 2000
+# Tails of W that noise hides: each count at least such a part of the one before, as where a mean hardly exists.
+SLOW = 0.5
 
 
 @statistic
@@ -168,9 +172,10 @@ def _r_squared(asked: Scored) -> Estimate:
 
     below = mean(lambda x, y: total(y), 0.0, most)
     error = mean(lambda x, y: told.error(x, y) ** 2, 0.0, most)
-    least = math.hypot(below.sampling.item(), below.privacy.item())
+    least = math.hypot(below.sampling.item(), below.seen.item())
     ratio = error.value.item() / max(below.value.item(), least)
     above = mean(lambda x, y: told.error(x, y) ** 2 - ratio * total(y), -ratio * most, most)
+    above = _with_rare(above, error, below, ratio, asked.rows.n)
 
     def drawn(found: Means, normal: Array) -> Array:
         """Where the truth may be, as far as intervals go to each side."""
@@ -196,6 +201,16 @@ def _r_squared(asked: Scored) -> Estimate:
     return asked.single(
         answer, sampling, privacy, above.noise / unit, low=min(ends[0], answer), high=max(ends[1], answer)
     )
+
+
+def _with_rare(above: Means, error: Means, below: Means, ratio: float, n: int) -> Means:
+    """With a part of what a has above the clip of W, or r b below it: of rare rows that go badly W shows nothing. see score.md"""
+    if above.look is None or error.look is None or below.look is None:
+        return above
+    low, high = (float(end[0]) for end in above.ends)
+    rows = [ratio * below.look.outside(low, -low / max(ratio, 1e-200))[1], error.look.outside(low, high)[1]]
+    down, up = np.minimum(above.look.outside(low, high, SLOW), CLUMP * np.array(rows)) / n
+    return replace(above, below=np.maximum(above.below, down), above=np.maximum(above.above, up))
 
 
 _OF_NUMBERS = ("neg_mean_squared_error", "r2")
