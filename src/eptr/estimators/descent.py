@@ -164,7 +164,7 @@ class Descent:
         pace = 1.0 if bend else self.pace  # without a curvature a whole move goes too far where a whole step does
         tail, curvature = self.tail(phi, *([] if once else bend))
         gap, lost = Gap(tail, phi, square, doubt, self.n, plan.outside), 0.0
-        probes = gap.asks() if plan.checks[0] and not once else []  # proof: gap
+        probes = gap.asks() if plan.checks[0] and plan.outside < SURE * self.n else []  # proof: gap
         if gap.clear > GAP_CLEAR and not probes:
             tail = gap.holding
         bands = Bands(levels(tail, plan.outside, self.n))

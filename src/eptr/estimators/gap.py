@@ -17,10 +17,11 @@ Array = NDArray[np.float64]
 # Chosen on simulated data only: rare events, and rows in ranges much wider than they are.
 # The estimate leaves more of y'y than the curve has, by so many standard deviations: bands go as far as that says. If they would
 # end APART times as far, it is taken at its word from SURE on, and rows are counted on the way there if it is above MAYBE.
-CLEAR, SURE, MAYBE, APART = 2.0, 3.0, -0.5, 4.0
+CLEAR, SURE, MAYBE, APART = 2.0, 3.0, -1.0, 4.0
 PROBE = 0.15  # of the last pass, on that count
 TOGETHER, DOUBTED = 2.0, 1.0  # both together are as clear as this, or an interval has to fear so
-LEAVES = 0.5  # of y'y; where the estimate explains more, what it leaves is not known so well
+LEAST = 0.5  # times the noise, what y'y may leave at least if rows were counted there
+LEAVES = 0.5  # of y'y; where the estimate explains more than this, what it leaves is not known so well
 
 
 class Gap:
@@ -28,10 +29,10 @@ class Gap:
 
     def __init__(self, tail: Tail, phi: Array, square: float, doubt: float, n: int, outside: float) -> None:
         rest = square - n * float(phi @ phi)
-        here, known = tail.square(), rest > LEAVES * square and math.isfinite(doubt)
+        here, known = tail.square(), square - rest <= LEAVES * max(square, doubt) < math.inf
         self.n, self.p, self.tail, self.last = n, len(phi), tail, tail.level(outside)
         self.clear = (rest - max(here, 0.0)) / doubt if known else -math.inf
-        self.square = max(self.p * max(rest, doubt) - here, 0.0) if known else 0.0
+        self.square = max(self.p * max(rest - doubt, LEAST * doubt) - here, 0.0) if known else 0.0
         self.level = math.sqrt(self.square / outside)
         self.holding = tail.holding(self.level, outside)
 
