@@ -1,4 +1,4 @@
-"""Rows that y'y shows and a histogram of lengths does not: few, and far beyond a spike of all the others.  Proof: descent.md, gap."""
+"""Rows that y'y shows and a histogram of lengths does not: few, far beyond a spike of all others.  Proof: descent.md, gap."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["Gap"]
 
 Array = NDArray[np.float64]
 
-# Chosen on simulated data only: rare events, and rows in ranges much wider than they are.
+# Chosen on simulated data only: rare events, and outcomes of benchmarks/life.py in ranges much wider than they are.
 # The estimate leaves more of y'y than the curve has, by so many standard deviations: bands go as far as that says. If they would
-# end APART times as far, it is taken at its word from SURE on, and rows are counted on the way there if it is above MAYBE.
+# end APART times as far, it is believed from SURE on; above MAYBE rows on the way there are counted.
 CLEAR, SURE, MAYBE, APART = 2.0, 3.0, -1.0, 4.0
 PROBE = 0.15  # of the last pass, on that count
-TOGETHER, DOUBTED = 2.0, 1.0  # both together are as clear as this, or an interval has to fear so
-LEAST = 0.5  # times the noise, what y'y may leave at least if rows were counted there
+TOGETHER, DOUBTED = 2.0, 1.0  # both together are as clear as this, or an interval has to fear that rows are hidden
+LEAST = 0.25  # in units of its noise, what y'y has beyond the curve at least, if rows that were counted say that it has something
 LEAVES = 0.5  # of y'y; where the estimate explains more than this, what it leaves is not known so well
 
 
@@ -33,6 +33,7 @@ class Gap:
         self.n, self.p, self.tail, self.last = n, len(phi), tail, tail.level(outside)
         self.clear = (rest - max(here, 0.0)) / doubt if known else -math.inf
         self.square = max(self.p * max(rest - doubt, LEAST * doubt) - here, 0.0) if known else 0.0
+        self.feared = self.p * (max(rest, 0.0) + doubt) if known else 0.0
         self.level = math.sqrt(self.square / outside)
         self.holding = tail.holding(self.level, outside)
 
@@ -44,5 +45,5 @@ class Gap:
     def counted(self, level: float, found: float, noise: float) -> tuple[bool, float]:
         """Whether rows are hidden there, and the variance of each number that intervals must count if they may be."""
         together = (self.clear + (found - self.tail.beyond(level)) / noise) / math.sqrt(2.0)
-        lost = self.square * (max(found, 0.0) + noise) / (self.n**2 * self.p)
+        lost = self.feared * (max(found, 0.0) + noise) / (self.n**2 * self.p)
         return together > TOGETHER, lost if DOUBTED < together <= TOGETHER else 0.0
