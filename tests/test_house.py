@@ -90,6 +90,7 @@ NEEDS_NO_PROOF = {
     "estimators/bayes/problem.py",
     "estimators/bayes/summary.py",
     "estimators/fitted.py",
+    "estimators/gap.py",
     "estimators/tail.py",
     "estimators/whitening.py",
     "estimators/kernel/design.py",
