@@ -264,7 +264,7 @@ TESTED_BY = {
     "estimators/kernel/test_regressor.py": "design drawing features problem refined tested",
     "estimators/linear/test_refined.py": "model problem regression",
     "estimators/test_catalogue.py": "fitted mapped planning predicting quantile strategy",
-    "estimators/test_descent.py": "whitening",
+    "estimators/test_descent.py": "gap whitening",
     "experiments/test_runner.py": "classification design figures regression smoothing",
     "privacy/test_contribution.py": "cell_line",
     "privacy/test_mechanism.py": "versions",
