@@ -41,7 +41,9 @@ NORMAL, FLAT = (
     0.5,
 )  # a logistic curve is about a normal one of variance 1/NORMAL; at most 1/FLAT is made of it
 ARRIVED = 0.1  # of the way from the start, at most, may be left for the last step; or what its noise allows
-SPIKE = 0.05  # of what gradients' squares add up to without slopes: if less is seen, the rows of a class are not
+# If the rarest class has less than so many times the rows that may lie beyond bands, and less than this is seen of what
+# gradients' squares add up to without slopes, its rows are not seen.
+RARE, SPIKE = 4.0, 0.8
 IMAGINED = 2**14  # rows that were drawn, to know what a curvature should be
 LEAST = 0.1  # eigenvalue of the curvature, where rows and noise allow that much
 FARTHER = 1.5  # the same of one step: farther away the curvature is another one
@@ -227,8 +229,8 @@ class Newton(Descent):
 
     def reaching(self, tail: Tail) -> Tail:
         """If nothing but a spike of the common classes is seen, with rows as long as the rarest class has them. proof: spike"""
-        whole = self.p * self.n
-        if tail.square() > SPIKE * whole:
+        whole, rare = self.p * self.n, self.n * float(np.min(self.likelihood.shares)) < RARE * self.plan.outside
+        if not rare or tail.square() > SPIKE * whole:
             return tail
         return tail.holding(min(self.clip, math.sqrt(whole / self.plan.outside)), self.plan.outside)
 
