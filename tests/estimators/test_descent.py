@@ -84,3 +84,33 @@ def test_a_rare_level_has_the_standard_error_that_its_rows_allow():
         low, high = model.fit(X, y).conf_int()[16]
         errors.append((high - low) / 3.92)
     assert 1.0 < np.median(errors) * math.sqrt(300) < 1.3
+
+
+@pytest.mark.parametrize(("share", "n", "epsilon"), [(0.01, 10_000, 1.0), (0.01, 2000, 4.0), (0.005, 10_000, 1.0)])
+def test_rare_events_do_not_hide_behind_the_zeros(share, n, epsilon):
+    # As many ones as may lie beyond the last level: the fit was zero, hundreds of its standard errors off.
+    away, means = [], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([rng.uniform(18, 80, n), rng.integers(0, 21, n), rng.integers(0, 2, n)])
+        y = (rng.random(n) < share * (0.5 + X[:, 0] / 100)).astype(float)
+        ranges = {"x_range": [(18, 80), (0, 20), (0, 1)], "y_range": (0, 1)}
+        model = eptr.LinearRegression(epsilon, 1e-6, **ranges, random_state=seed).fit(X, y)
+        exact = np.linalg.lstsq(np.c_[X, np.ones(n)], y, rcond=None)[0]
+        low, high = model.conf_int().T
+        away.append(np.max(abs(exact - (low + high) / 2) / (high - low) * 3.92))
+        means.append(np.mean(model.predict(X)) / np.mean(y))
+    assert np.max(away) < 4.0
+    assert np.median(means) > 0.4
+
+
+def test_a_wide_range_of_y_does_not_reach_for_rows_that_are_not_there():
+    errors = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(10_000, 3))
+        y = X @ [0.5, -0.3, 0.2] + rng.normal(size=10_000)
+        model = eptr.LinearRegression(1.0, 1e-6, x_bound=3.0, y_bound=100.0, random_state=seed).fit(X, y)
+        errors.append(np.linalg.norm(model.coef_ - [0.5, -0.3, 0.2]))
+    assert np.median(errors) < 0.06
+    assert np.max(errors) < 0.3

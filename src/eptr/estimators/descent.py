@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from ..privacy.contribution import Ball
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
+from .gap import CLEAR as GAP_CLEAR
+from .gap import PROBE, Gap
 from .gradient import Bands, Beyond, Curvature, Gradient, Likelihood, Norms, Parts, Slope, Spread
 from .schedule import SURE, Schedule
 from .tail import RATIO, Tail
@@ -152,12 +154,19 @@ class Descent:
         counts, *others = self.at(phi).sums(self.rows, norms, *asks)
         return self.read(norms, counts, self.plan.norms), others
 
-    def finish(self, phi: Array) -> Solution:
-        """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands"""
+    def finish(self, phi: Array, square: float = 0.0, doubt: float = math.inf) -> Solution:
+        """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands
+
+        ``square``: y'y as it was released, with noise of standard deviation ``doubt``.
+        """
         plan, once, left, moves = self.plan, self.plan.passes[0] == 0.0, np.zeros((self.p, self.p)), None
         bend = [Curvature(self.plan.leverage)] if plan.curvature else []
         pace = 1.0 if bend else self.pace  # without a curvature a whole move goes too far where a whole step does
         tail, curvature = self.tail(phi, *([] if once else bend))
+        gap, lost = Gap(tail, phi, square, doubt, self.n, plan.outside), 0.0
+        probes = gap.asks() if plan.checks[0] and plan.outside < SURE * self.n else []  # proof: gap
+        if gap.clear > GAP_CLEAR and not probes:
+            tail = gap.holding
         bands = Bands(levels(tail, plan.outside, self.n))
         spread, beyond = self.spread(tail, bands.levels), Beyond(bands.levels[-1])
         if once:
@@ -169,15 +178,19 @@ class Descent:
             left = self.left(inverse, inverse @ np.sum(second, axis=0))
         else:
             inverse = self.inverse(bend, curvature)
-            (first, first_noise), *counts = self.bands(
-                phi, bands, plan.passes[0], *([beyond] if plan.checks[0] else [])
-            )
+            asks = ([beyond] if plan.checks[0] else []) + probes
+            (first, first_noise), *counts = self.bands(phi, bands, plan.passes[0], *asks)
+            probing = PROBE * plan.passes[1] * len(probes)
+            last = plan.passes[1] - probing
             move = pace * (inverse @ np.sum(first, axis=0))
-            for count in counts:
-                tail = self.counted(tail, beyond, count, plan.checks[0])[0]
+            if counts:
+                tail = self.counted(tail, beyond, counts[0], plan.checks[0])[0]
+                for probe, count in zip(probes, counts[1:], strict=True):
+                    hides, lost = gap.counted(probe.level, *self.count(probe, count, probing))
+                    tail = gap.holding if hides else tail
                 bands = self.longer(tail, bands)
             spread, beyond, low = self.spread(tail, bands.levels), Beyond(bands.levels[-1]), len(first)
-            (second, second_noise), outer, count = self.parts(phi + move, bands, spread, plan.passes[1], beyond)
+            (second, second_noise), outer, count = self.parts(phi + move, bands, spread, last, beyond)
             noises = [float(np.sum(v)) for v in (first_noise, second_noise)]
             again = np.sum(second[:low], axis=0)
             self.learn(move, np.sum(first, axis=0) - again, noises[0], math.fsum(noises))
@@ -208,17 +221,22 @@ class Descent:
         tail, feared, few = self.counted(tail, beyond, count, plan.checks[1]) if checked else (tail, tail, False)
         moment = self.moment(feared, spread, outer, inverse)
         found = self.solution(tail, bands.levels, together, variance, kept, centre, inverse, moment, pace, feared)
-        return replace(found, banded=few, covariance=found.covariance + left, moves=moves)
+        covariance = found.covariance + left + lost * np.eye(self.p)
+        return replace(found, banded=few and not lost, covariance=covariance, moves=moves)
 
     def left(self, inverse: Array, move: Array) -> Array:
         """Square of what one pass may leave: long rows are shortened in the curvature too, if less than before. proof: left"""
         rest = (np.linalg.inv(inverse) - np.eye(self.p)) @ move / 2.0
         return np.outer(rest, rest)
 
+    def count(self, ask: Beyond, count: Array, share: float) -> tuple[float, float]:
+        """A number of rows, and its noise. proof: check"""
+        (contribution,) = ask.contributions(self.p)
+        return float(self.spending.noisy(count, contribution, share)), self.spending.scale(contribution, share)
+
     def counted(self, tail: Tail, ask: Beyond, count: Array, share: float) -> tuple[Tail, Tail, bool]:
         """The tail as a noisy count has it, as an interval must fear it, and whether few rows are beyond. proof: check"""
-        (contribution,), meant = ask.contributions(self.p), self.plan.outside
-        found, noise = float(self.spending.noisy(count, contribution, share)), self.spending.scale(contribution, share)
+        (found, noise), meant = self.count(ask, count, share), self.plan.outside
         self.counts.append((ask.level, found, noise))
         found, noise = averaged([(number, sd) for level, number, sd in self.counts if level == ask.level])
         few = meant < SURE * self.n and found < meant + math.sqrt(CROWDED * self.n * meant) + noise

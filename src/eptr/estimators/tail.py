@@ -52,6 +52,7 @@ class Tail:
         self.edges, self.middle, self.noisy, self.noise = edges, edges / math.sqrt(RATIO), counts, noise
         curve = np.concatenate([np.maximum(counts[:start], 0.0), sizes[best] * curves[best]])
         self.counts = np.where(counts > CLEAR * noise, counts, curve)
+        self.least = 0.0  # what no level shall be below
 
     def counted(self, level: float, found: float, noise: float) -> Tail:
         """The same, with the curve beyond a size fitted anew, to its cells and to a count of the rows there.
@@ -75,6 +76,13 @@ class Tail:
         told.counts[here] = sizes[best] * shapes[best]
         return told
 
+    def holding(self, size: float, rows: float) -> Tail:
+        """The same, with more rows of one size, which its last level shall not be below."""
+        told = copy(self)
+        told.counts, told.least = self.counts.copy(), size
+        told.counts[int(np.argmin(abs(self.middle - size)))] += rows
+        return told
+
     def beyond(self, level: float) -> float:
         """How many rows exceed a size."""
         k = min(int(np.searchsorted(self.edges, level)), len(self.edges) - 1)
@@ -87,6 +95,9 @@ class Tail:
 
     def level(self, outside: float) -> float:
         """The size that ``outside`` rows exceed."""
+        return max(self._level(outside), self.least)
+
+    def _level(self, outside: float) -> float:
         beyond = np.append(np.cumsum(self.counts[::-1])[::-1][1:], 0.0)
         k = int(np.argmax(beyond <= outside))
         above = float(beyond[k - 1] if k else np.sum(self.counts))

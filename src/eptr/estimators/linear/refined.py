@@ -219,7 +219,7 @@ def descend(
         phi = longer / n * whitening.matrix.T @ spending.noisy(sums.cross, products, CROSS_SHARE)  # proof: cross
     phi = descent.steps(phi, scale, limit)
     if not symmetric:
-        solution = descent.finish(phi)
+        solution = descent.finish(phi, square, doubt)
     elif warm:
         rest = max(square / n - float(phi @ phi), 2.0 * doubt / n)
         solution = descent.finish_symmetric(phi, WARM_CLIP * math.sqrt(p * rest))

@@ -41,6 +41,9 @@ NORMAL, FLAT = (
     0.5,
 )  # a logistic curve is about a normal one of variance 1/NORMAL; at most 1/FLAT is made of it
 ARRIVED = 0.1  # of the way from the start, at most, may be left for the last step; or what its noise allows
+# If the rarest class has less than so many times the rows that may lie beyond bands, and less than this is seen of what
+# gradients' squares add up to without slopes, its rows are not seen.
+RARE, SPIKE = 4.0, 0.8
 IMAGINED = 2**14  # rows that were drawn, to know what a curvature should be
 LEAST = 0.1  # eigenvalue of the curvature, where rows and noise allow that much
 FARTHER = 1.5  # the same of one step: farther away the curvature is another one
@@ -202,6 +205,7 @@ class Newton(Descent):
     def solve(self, phi: Array) -> Solution:
         """Newton's steps, the last of them in bands. proof: passes"""
         plan, (phi, tail, doubt, left) = self.plan, self.arrive(phi)
+        tail = self.reaching(tail)
         bands, share = Bands(levels(tail, plan.outside, self.n)), plan.passes[1] + left
         spread, bends = self.spread(tail, bands.levels), [Curvature(plan.leverage)]
         if self.ahead is not None:  # the step before was short: its curvature is still the one here. proof: passes
@@ -222,6 +226,13 @@ class Newton(Descent):
         move, scale = result.phi - phi, result.noise * float(np.linalg.norm(inverse)) / math.sqrt(self.p)
         covariance = result.covariance + self.left_by(inverse, move, float(np.sum(noise[:kept])))
         return replace(result, phi=phi + self.at_most(move), covariance=covariance, noise=scale)
+
+    def reaching(self, tail: Tail) -> Tail:
+        """If nothing but a spike of the common classes is seen, with rows as long as the rarest class has them. proof: spike"""
+        whole, rare = self.p * self.n, self.n * float(np.min(self.likelihood.shares)) < RARE * self.plan.outside
+        if not rare or tail.square() > SPIKE * whole:
+            return tail
+        return tail.holding(min(self.clip, math.sqrt(whole / self.plan.outside)), self.plan.outside)
 
     def left_by(self, inverse: Array, move: Array, noise: float) -> Array:
         """Square of what the last move may leave: it was long, and its curvature has noise. proof: arrived"""
