@@ -25,7 +25,7 @@ def test_levels_become_columns_without_the_first(tmp_path):
         ("", "columns"),
         ("[columns.a]\nmin = 1\n", "min and max"),
         ("[columns.a]\nmin = 1\nmax = 0\n", "low < high"),
-        ("[columns.a]\nmin = 'x'\nmax = 0\n", "of numbers"),
+        ("[columns.a]\nmin = 'x'\nmax = 0\n", "takes numbers"),
         ("[columns.a]\nlevels = ['x']\n", "two different"),
         ("columns = 3", "columns"),
         ("[columns.a]\nmin = 0\nmax = 1\n[other]\n", "unknown"),

@@ -184,7 +184,7 @@ def gradient_gap(ask, rng, p=3, likelihood=None, unit=None):
     W, unit = np.linalg.qr(rng.normal(size=(p, p)))[0] * [3.0, 1.0, 0.2], unit or Unit()
     classes = getattr(likelihood, "mix", np.ones((1, 1))).shape
     theta = rng.normal(size=p if classes[1] == 1 else (p, classes[1]))
-    gradient = Gradient(likelihood or Squares(48.0), 2.0, None, W, theta)
+    gradient = Gradient(likelihood or Squares(-48.0, 48.0), 2.0, None, W, theta)
     reaches = [contribution.sensitivity(unit) for contribution in ask.contributions(p * classes[0])]
 
     def one(row):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import eptr
-from eptr.estimators.coordinates import GRAM_SHARE, TRACE_SHARE, price
+from eptr.estimators.coordinates import CLOSER_LENGTH, GRAM_SHARE, TRACE_SHARE, price
 from eptr.estimators.whitening import again, whiten
 from eptr.privacy.contribution import Ball, Interval, Outer
 from eptr.privacy.spending import Portion
@@ -88,10 +88,11 @@ def test_a_second_look_is_bought_where_common_columns_are_hidden(share, looks, d
     """And it is of the weakest directions alone: products of what rows have there are shorter than rows."""
     X, y = factor(30_000, share)
     eptr.LinearRegression(1.0, 1e-6, **RANGES, random_state=0).fit(X, y)
-    (first, paid), *others = drawn[[isinstance(c, Outer) for c, _ in drawn].index(True) :]
+    (_, paid), *others = drawn[[isinstance(c, Outer) for c, _ in drawn].index(True) :]
     again = [c for c, s in others if isinstance(c, Ball) and s == paid]
     assert len(again) == looks - 1
-    assert all(c.radius < first.radius**2 for c in again)
+    usual = math.sqrt(X.shape[1] + 1)  # of one direction; all of a row has its squared length
+    assert all(c.radius <= CLOSER_LENGTH[1] * usual for c in again)
 
 
 def test_a_factor_whose_first_level_is_rare_is_told():
@@ -178,3 +179,47 @@ def test_a_second_look_has_the_same_bits_elsewhere():
     )
     assert np.array_equal(np.asarray(there.coef_), here.coef_)
     assert np.array_equal(np.asarray(there.conf_int()), np.asarray(here.conf_int()))
+
+
+def events(n, share, seed):
+    """A factor of eight levels whose first has such a share of the rows, and a number; events that are rarest at that level."""
+    rng = np.random.default_rng([seed, 79])
+    level = rng.choice(8, size=n, p=[share] + [(1.0 - share) / 7.0] * 7)
+    X = np.column_stack([level[:, None] == np.arange(1, 8), rng.uniform(18, 80, n)]).astype(float)
+    chance = 1.0 / (1.0 + np.exp(1.0 - 0.02 * (X[:, -1] - 50.0) - 0.15 * level))
+    return X, (rng.random(n) < chance).astype(int)
+
+
+LEVELS = {"x_range": [(0, 1)] * 7 + [(0, 100)], "delta": 1e-6}
+
+
+def test_no_cut_holds_back_the_rows_that_a_weak_direction_is_made_of():
+    """Events at a rare first level lay beyond all bands, and every level was told against it: five standard errors off."""
+    away, held = [], []
+    for seed in range(8):
+        X, y = events(30_000, 0.015, seed)
+        rows = np.column_stack([X, np.ones(len(X))])
+        inverse = np.linalg.inv(rows.T @ rows)
+        beta = inverse @ rows.T @ y
+        left = rows * (y - rows @ beta)[:, None]
+        errors = np.sqrt(np.diag(inverse @ left.T @ left @ inverse))
+        model = eptr.LinearRegression(1.0, **LEVELS, y_range=(0, 1), random_state=seed).fit(X, y)
+        assert not model.undetermined_.any()
+        low, high = model.conf_int().T
+        away.append(((low + high) / 2 - beta) / errors)
+        held.append((low <= beta) & (beta <= high))
+    assert np.sqrt(np.mean(np.square(away))) < 2.0
+    assert np.mean(held) > 0.95
+
+
+@pytest.mark.parametrize(("n", "epsilon", "share"), [(30_000, 1.0, 0.015), (30_000, 1.0, 0.03), (10_000, 4.0, 0.015)])
+def test_log_odds_of_levels_are_told_against_a_rare_first_one(n, epsilon, share):
+    held = []
+    for seed in range(8):
+        X, y = events(n, share, seed)
+        model = eptr.LogisticRegression(epsilon, classes=[0, 1], **LEVELS, random_state=seed).fit(X, y)
+        assert not model.undetermined_.any()
+        low, high = np.reshape(model.conf_int(), (-1, 2)).T
+        truth = np.append(0.15 * np.arange(1, 8), [0.02, -2.0])
+        held.append((low <= truth) & (truth <= high))
+    assert np.mean(held) > 0.9

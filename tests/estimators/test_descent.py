@@ -69,7 +69,7 @@ def test_levels_go_down_by_halves_from_one_that_few_rows_exceed():
 )
 def test_bands_are_kept_as_long_as_they_tell_more_than_noise(bands, variance, kept):
     descent = object.__new__(Descent)
-    descent.p = 2
+    descent.p, descent.longest = 2, 0.0
     assert descent.worth_keeping(np.array(bands), np.array(variance)) == kept
 
 

@@ -41,7 +41,7 @@ ASKS = {
     "longer bands than spread": Parts(Bands((0.25, 0.5, 4.0)), Spread(0.75)),
 }
 EVERY = pytest.mark.parametrize("name", ASKS)
-LIKELIHOODS = {"squares": Squares(48.0), "two classes": Two(0.3), "classes": Several(np.array([0.5, 0.4, 0.1]))}
+LIKELIHOODS = {"squares": Squares(-48.0, 48.0), "two classes": Two(0.3), "classes": Several(np.array([0.5, 0.4, 0.1]))}
 rng = np.random.default_rng(0)
 W = round_public(rng.normal(size=(4, 4)), ROW_BITS - 3)
 X, Y = rng.standard_t(3, size=(2001, 3)) * [5.0, 1.0, 0.1], rng.standard_t(3, size=2001) + 1.0

@@ -33,12 +33,12 @@ def rival(entrant, **more):
 
 # Name, model, and what its noisy sums are of, in order, by the initials of their contributions (n is 120). Of least squares:
 # a Gram matrix or its trace; steps with the number of rows they clip, the last one's slope and spread, and a look beyond
-# the clip; or sizes of gradients where that of y is not clear, steps, sizes again, two passes in bands, their spread, and the
-# number of rows beyond if it can tell.
+# the clip; or sizes of gradients where that of y is not clear, steps, sizes again, two passes in bands (and, with the first, the
+# number of rows beyond, and of rows that only y'y tells of), their spread, and the number of rows beyond if it can tell.
 # Of smooth functions: the mean and the size of y, and where noise rules that of what is left, too.
 # Of log odds: shares of the classes; steps, and two of Newton's along what they found; or sums of each class, Newton's steps and
 # sizes of gradients, the last of them in bands.
-FEW, BANDED, ONCE = "(IB){8}I", "C?B{4,7}CB{2,}IB{2,}IO", "BCB{2,}WIO"
+FEW, BANDED, ONCE = "(IB){8}I", "C?B{4,7}CB{2,}II?B{2,}IO", "BCB{2,}WIO"
 ALONG, NEWTON = "B{3,}(BW){2}WO", "B?BWC(BW)*B{2,}WO"
 REFINED = {
     "linear": (eptr.LinearRegression(1.0, 1e-3, **LINEAR), f"OIIC{FEW}OB"),

@@ -164,7 +164,7 @@ def test_replacing_a_person_moves_every_sum_by_no_more_than_it_may(one, two, rel
         np.full((3, 2), np.nan) if relation == "zero-out" else np.reshape(two, (3, 2)),
     )
     edges, moved = np.array([-1.0, 0.0, 1.0]), []
-    gradient = Gradient(Squares(50.0), 3.0, None, np.eye(2), np.array([0.3, -0.2]))
+    gradient = Gradient(Squares(-50.0, 50.0), 3.0, None, np.eye(2), np.array([0.3, -0.2]))
     for person in (first, second):
         x = np.concatenate([others, person])
         rows = in_threes(x, np.arange(12.0))

@@ -49,16 +49,20 @@ class Columns:
     two: NDArray[np.bool_]  # whether a column seems to have two values, the ends of its range
     y_mean: float | None = None  # where y is a number that may be moved
 
+    @property
+    def far(self) -> NDArray[np.bool_]:
+        """Of which 0 is far: without their slopes the intercept is not known. Rows of rare levels hardly move it."""
+        away = abs(self.centre) > 0.05 * self.scale
+        return np.asarray(np.isnan(self.variance) | ((self.variance >= 0.99) & away))
+
 
 class Standardised:
-    """Rows seen through Columns, with y moved to the nearer edge of ``y_range``, if there is one, and then by ``y_centre``."""
+    """Rows seen through Columns, with y moved by ``y_centre``."""
 
-    def __init__(
-        self, rows: Rows, columns: Columns | None, y_centre: float, y_range: tuple[float, float] | None = None
-    ) -> None:
+    def __init__(self, rows: Rows, columns: Columns | None, y_centre: float) -> None:
         self.rows, self.columns, self.n, self.n_features = rows, columns, rows.n, rows.n_features
         self.each = rows.each
-        self.y_centre, self.y_range = y_centre, y_range
+        self.y_centre = y_centre
 
     @property
     def largest(self) -> float:
@@ -73,7 +77,7 @@ class Standardised:
         self.rows.check()
 
     def sum(self, fn: RowFunction) -> tuple[Array, ...]:
-        columns, y_centre, y_range = self.columns, self.y_centre, self.y_range
+        columns, y_centre = self.columns, self.y_centre
         inverse = None if columns is None else 1.0 / columns.scale
 
         def seen(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
@@ -82,7 +86,6 @@ class Standardised:
                 x = xp.clip(x, like(columns.low, x), like(columns.high, x))
                 x -= like(columns.centre, x)
                 x *= like(inverse, x)
-            y = y if y_range is None else xp.clip(y, *y_range)
             y = y - y_centre if y_centre else y  # labels stay whole numbers
             if keep is not None:  # a row that is dropped is zero, whatever the centre
                 x, y = xp.where(keep[:, None], x, xp.zeros_like(x)), xp.where(keep, y, xp.zeros_like(y))

@@ -37,6 +37,7 @@ class Coordinates:
     whitening: Whitening
     gram: Array
     noise: float
+    weak: Array | None = None  # an orthonormal basis of the directions that were looked at twice
 
     def longer(self, times: float) -> Coordinates:
         """Of rows with so many times the squares: the longest were shortened for the matrix. See linear/refined.md, lengths."""
@@ -50,30 +51,17 @@ class Coordinates:
         """How much more there is of columns of known variance than in the matrix."""
         return shortened(self.gram, self.noise, variance, n)
 
-    def coupled(self, phi: Array, moves: int, variance: Array | None, n: int, *, constant: bool) -> Array:
-        """Square of what noise in the matrix carries from directions where so many moves do not arrive.
-
-        See coordinates.md, coupled.
-        """
-        values, vectors, blur, p = self.whitening.values, self.whitening.vectors, self.whitening.blur, len(phi)
-        if constant:  # the last number is that of the constant, and says nothing of slopes
-            mean = np.linalg.solve(self.whitening.matrix, np.eye(p)[-1])
-            phi = phi - mean * float(phi @ mean) / float(mean @ mean)
-        way = float(phi @ phi) * values / float(np.sum(values)) * np.minimum(blur / 2.0, 1.0) ** (2 * (moves - 1))
-        way = way * self.together(variance, n)  # one of columns that few rows have is weak, and explains as little
-        return np.asarray((vectors * (blur * float(blur @ way) / (4.0 * p))) @ vectors.T)
-
     def together(self, variance: Array | None, n: int) -> Array:
         """How far each direction is made of common columns: a weak one is weak because they go together."""
-        vectors = self.whitening.vectors
-        if variance is None:
-            return np.ones(len(vectors))
-        common = 1.0 - np.pad(self.rare(variance, n).astype(float), (0, len(vectors) - len(variance)))
-        return np.asarray((common @ vectors**2) ** 2)
+        sizes = np.diag(self.gram)
+        common = sizes >= COMMON * np.mean(sizes)  # where nothing else is known of columns
+        if variance is not None:
+            common = np.append(~self.rare(variance, n), np.ones(len(sizes) - len(variance), dtype=bool))
+        return np.asarray((common @ self.whitening.vectors**2) ** 2)
 
     def rare(self, variance: Array, n: int) -> NDArray[np.bool_]:
-        """Columns of few rows."""
-        return np.asarray((variance < COMMON) | (self.shortened(variance, n) > 1.0 / COMMON))
+        """Columns of few rows, or of which nobody knows."""
+        return np.asarray(~(variance >= COMMON) | (self.shortened(variance, n) > 1.0 / COMMON))
 
     def undetermined(self, variance: Array | None, steps: float, n: int) -> NDArray[np.bool_]:
         """Which coefficients too few rows tell about."""
@@ -155,7 +143,9 @@ def closer(
     ((total,),) = at.sums(rows, bands)
     seen = np.reshape(spending.noisy(total, ball, paid.share), (-1, p))
     noise = spending.scale(ball, paid.share)
-    return replace(found, whitening=again(first, directions, seen, noise, n)), paid.share
+    second = again(first, directions, seen, noise, n)
+    basis = np.linalg.qr(np.linalg.solve(second.matrix, first.matrix @ directions))[0]
+    return replace(found, whitening=second, weak=basis), paid.share
 
 
 def _loudness(each: float, count: int, p: int) -> float:

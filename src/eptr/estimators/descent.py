@@ -20,7 +20,19 @@ from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from .gap import CLEAR as GAP_CLEAR
 from .gap import PROBE, Gap
-from .gradient import Bands, Beyond, Curvature, Gradient, Likelihood, Norms, Parts, Slope, Spread
+from .gradient import (
+    ROW_BITS,
+    Bands,
+    Beyond,
+    Curvature,
+    Gradient,
+    Likelihood,
+    Norms,
+    Parts,
+    Slope,
+    Spread,
+    round_public,
+)
 from .schedule import SURE, Schedule
 from .tail import RATIO, Tail
 from .whitening import Whitening, repaired
@@ -52,6 +64,10 @@ MOST = 5.0  # what may lie beyond it at most
 FADING = 0.7  # bands that fade more slowly than this are taken to go on as the last two do, times this
 CLEAR = 0.5  # persons are added up if the noise of that is less than this much of what the bound would add
 CELLS = 28
+# Of the budget, on how long rows are in weak directions; cells of that, times its noise that one is believed from, and how many
+# root mean squares of the residuals these rows' gradients are seen up to.
+LONG_SHARE, LONG_CELLS, LONG_SEEN, LONG_LEAST, LONG_ERRORS = 0.03, 24, (3.0, 0.15), 3.0, 2.0
+LOUD = 2.0  # noise of the last pass, in standard errors of a coefficient, up to which bands reach out to them
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +106,14 @@ class Descent:
         self.n, self.p, self.pace, self.frugal, self.even = rows.n, len(whitening.matrix), pace, frugal, even
         self.learnt = np.eye(self.p)  # inverse curvature, as steps that went too far have shown it. proof: overshoot
         self.overshot = False
+        # Row of a weak direction; of a curvature, by cutting such rows, at most; whether noise forbids to reach so far.
+        self.longest, self.lost, self.out_of_reach = 0.0, 0.0, False
         self.counts: list[tuple[float, float, float]] = []  # level, number of rows beyond it, noise
+
+    @property
+    def seen_to(self) -> float:
+        """How many times a long row its gradient is seen up to, in standard deviations of the errors."""
+        return LONG_ERRORS
 
     def at(self, phi: Array) -> Gradient:
         """Gradients at a released point."""
@@ -154,6 +177,44 @@ class Descent:
         counts, *others = self.at(phi).sums(self.rows, norms, *asks)
         return self.read(norms, counts, self.plan.norms), others
 
+    def reach(self, phi: Array, weak: Array) -> None:
+        """How long rows are in ``weak`` directions, which a second look made as wide as others. proof: long
+
+        A curvature is cut so far out that cutting costs as much as noise does.
+        """
+        least = max(self.plan.leverage, LONG_LEAST * self.p)
+        edges = (least - self.p) * RATIO ** np.arange(LONG_CELLS)  # what a row has elsewhere is about p
+        middle = edges / math.sqrt(RATIO)
+        sizes = Norms(tuple(map(float, np.sqrt(edges))), rooted=True)
+        (cell,) = sizes.contributions(self.p)
+        seen_in = round_public(self.whitening.matrix @ weak, ROW_BITS - math.ceil(math.log2(len(weak) + 1)))
+        at = Gradient(self.likelihood, self.x_bound, self.constant, seen_in, self.theta(phi))
+        noisy = self.spending.noisy(at.sums(self.rows, sizes)[0], cell, LONG_SHARE)  # proof: long
+        last = last_seen(noisy[1:] / self.spending.scale(cell, LONG_SHARE))
+        if not last:
+            return
+        longest = math.sqrt(middle[last] + self.p)
+        self.out_of_reach = self.spending.scale(Ball(longest * self.seen_to), self.plan.passes[1]) > LOUD * math.sqrt(
+            self.n
+        )
+        if self.out_of_reach:
+            return
+        self.longest = longest
+        if self.plan.curvature:
+            seen = np.maximum(noisy * (np.arange(LONG_CELLS) <= last), 0.0)
+            lost = np.array([seen @ np.maximum(middle - edge, 0.0) for edge in edges]) / self.n
+            (one,) = Curvature(1.0).contributions(self.p)
+            noise = (edges + self.p) * self.spending.scale(one, self.plan.curvature) * math.sqrt(self.p) / self.n
+            best = int(np.argmin(lost**2 + noise**2))
+            self.plan, self.lost = replace(self.plan, leverage=float(edges[best]) + self.p), float(lost[best])
+
+    def reaching(self, tail: Tail) -> Tail:
+        """With the gradients of long rows, if there are any. proof: long"""
+        if not self.longest:
+            return tail
+        error = math.sqrt(max(tail.square(), 0.0) / (self.n * self.p))
+        return tail.holding(min(self.longest * self.seen_to * error, self.largest), self.plan.outside)
+
     def finish(self, phi: Array, square: float = 0.0, doubt: float = math.inf) -> Solution:
         """Passes in bands up to a length that few rows exceed: two, or one where the start is good. proof: bands
 
@@ -167,6 +228,7 @@ class Descent:
         probes = gap.asks() if plan.checks[0] and plan.outside < SURE * self.n else []  # proof: gap
         if gap.clear > GAP_CLEAR and not probes:
             tail = gap.holding
+        tail = self.reaching(tail)
         bands = Bands(levels(tail, plan.outside, self.n))
         spread, beyond = self.spread(tail, bands.levels), Beyond(bands.levels[-1])
         if once:
@@ -398,7 +460,12 @@ class Descent:
         return Spread(level, each)
 
     def worth_keeping(self, bands: Array, variance: Array) -> int:
-        """How many bands: the number with the smallest estimated risk, noise of what is kept plus bias of what is not."""
+        """How many bands: the number with the smallest estimated risk, noise of what is kept plus bias of what is not.
+
+        All of them for long rows: what is left out would be missing in one direction, that of every level of a factor.
+        """
+        if self.longest:
+            return len(bands)
         risks = []
         for kept in range(1, len(bands) + 1):
             missing = np.sum(bands[kept:], axis=0)
@@ -417,6 +484,17 @@ def averaged(counts: list[tuple[float, float]]) -> tuple[float, float]:
     precisions = [noise**-2 for _, noise in counts]
     total = math.fsum(precisions)
     return math.fsum(found * w for (found, _), w in zip(counts, precisions, strict=True)) / total, total**-0.5
+
+
+def last_seen(counts: Array) -> int:
+    """How many cells there are up to the last that shows more than noise, alone or with up to three before; 0: none does.
+
+    ``counts``: in standard deviations of their noise. The farther a cell, the surer it must be.
+    """
+    sums = np.cumsum(np.append(np.zeros(4), counts))
+    windows = np.max([(sums[4:] - sums[4 - m : -m]) / math.sqrt(m) for m in range(1, 5)], axis=0)
+    seen = np.flatnonzero((counts > 1.0) & (windows > LONG_SEEN[0] + LONG_SEEN[1] * np.arange(len(counts))))
+    return int(seen[-1]) + 1 if seen.size else 0
 
 
 def ratio_beyond(tail: Tail, levels: tuple[float, ...]) -> float:

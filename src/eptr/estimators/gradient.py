@@ -169,12 +169,19 @@ class Residuals:
 
 @dataclass(frozen=True, slots=True)
 class Norms:
-    """How many rows have a gradient of each size: one of the cells that end at ``edges``, and those beyond in the last."""
+    """How many rows have a gradient of each size: one of the cells that end at ``edges``, and those beyond in the last.
+
+    ``rooted``: of a row of a curvature instead, sqrt(w) z.
+    """
 
     edges: tuple[float, ...]
+    rooted: bool = False
 
     def __call__(self, block: Block, n: int) -> Any:
-        norm = block.norm if block.keep is None else block.norm[block.keep]
+        norm = block.norm
+        if self.rooted:
+            norm = block.size if block.roots is None else block.size * _lengths(*block.roots)
+        norm = norm if block.keep is None else norm[block.keep]
         xp = namespace(norm)  # how many are at most so large, from sorted values; then differences
         below = to_numpy(xp.searchsorted(xp.sort(norm), like(np.array(self.edges[:-1]), norm), side="right"))
         return np.diff(below.astype(float), prepend=0.0, append=float(norm.shape[0]))
@@ -334,7 +341,7 @@ class Gradient:
         """One pass over the rows for all that is asked."""
         n = rows.n  # what travels to the rows must not hold them
         self.far = getattr(rows, "largest", math.inf) > self.grid * 2.0**ROW_BITS
-        rooted = any(isinstance(ask, Curvature) for ask in asks)
+        rooted = any(isinstance(ask, Curvature) or (isinstance(ask, Norms) and ask.rooted) for ask in asks)
 
         def pass_(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
             block = self.block(x, y, keep, rooted=rooted)

@@ -135,7 +135,9 @@ class Refined(NoisySums):
         told = Told(to_functions @ solution.phi, sampling, privacy, whole - sampling)
         if share:
             theta = whitening.matrix @ solution.phi
-            at = Gradient(Squares(reach * bound), problem.x_bound, problem.constant, whitening.matrix, theta)
+            at = Gradient(
+                Squares(-reach * bound, reach * bound), problem.x_bound, problem.constant, whitening.matrix, theta
+            )
             told = _recentred(
                 told, at, seen, (low - centre, high - centre), left.within(share), SKEW**2 * solution.residual_square
             )

@@ -44,9 +44,18 @@ class Moments:
 
 
 def moments(
-    rows: Rows, x_bound: float, y_bound: float, constant: float | None, *, weighted: bool = True, count: bool = False
+    rows: Rows,
+    x_bound: float,
+    y_bound: float,
+    constant: float | None,
+    *,
+    weighted: bool = True,
+    count: bool = False,
+    y_range: tuple[float, float] | None = None,
 ) -> Moments:
     """One pass. The constant column ``constant`` comes last; None means no intercept. proof: moments
+
+    A y beyond ``y_range``, which lies within the bound, is moved to the nearer edge before anything else.
 
     ``weighted``: a row beyond the bound is shortened together with its constant and its y. That is a weight which depends
     on x alone: no bias if E(y|x) is linear in x, another target if it is not. Otherwise, as published, x is projected alone.
@@ -59,7 +68,8 @@ def moments(
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         xp, factors = namespace(x), shrink_factors(x, x_bound, x_grid)
         z = project(x, factors, x_grid, nearest=True)
-        weight = factors if weighted else None
+        weight, given, edges = factors if weighted else None, y, y_range or (-y_bound, y_bound)
+        y = y if y_range is None else xp.clip(y, *y_range)
         t = whole(xp.clip((y if weight is None else y * weight) * (1.0 / y_grid), -y_most, y_most), nearest=True)
         ones = xp.ones_like(t) if weight is None else weight  # the constant, before it is scaled
         if keep is not None:
@@ -69,7 +79,7 @@ def moments(
         sums = inner(z.T), xp.stack([each @ z for each in side]), rest  # one by one: few columns make slow products
         if not count:
             return sums
-        beyond, cells = abs(y) > y_bound, [t[:0] for _ in LENGTHS]
+        beyond, cells = (given < edges[0]) | (given > edges[1]), [t[:0] for _ in LENGTHS]
         if factors is not None:
             beyond, cells = beyond | (factors < ROUNDING), [doubles(factors < float(1.0 / r)) for r in LENGTHS]
         return *sums, xp.sum(doubles(beyond)), xp.stack([xp.sum(cell) for cell in cells])

@@ -19,7 +19,7 @@ from ...rows.memory import MemoryRows
 from ...rows.namespace import namespace, zero_unless
 from ..columns import Columns, Standardised, standardise
 from ..coordinates import buy, closer, price
-from ..descent import Descent, Solution
+from ..descent import LONG_SHARE, Descent, Solution
 from ..gradient import REACH
 from ..planning import Plan
 from ..quantile import RADIUS_SHARE, private_radius, target_sizes
@@ -57,15 +57,16 @@ SIMULATED = 100_000  # rows of a plan
 
 @dataclass(frozen=True, slots=True)
 class Squares:
-    """The likelihood of least squares; y is seen up to ``limit``."""
+    """The likelihood of least squares; y is seen between two limits."""
 
-    limit: float
+    low: float
+    high: float
 
     def mean(self, predictor: Any) -> Any:
         return predictor
 
     def residual(self, y: Any, mean: Any) -> Any:
-        return namespace(mean).clip(y, -self.limit, self.limit) - mean
+        return namespace(mean).clip(y, self.low, self.high) - mean
 
     def roots(self, mean: Any) -> None:
         return None
@@ -107,14 +108,14 @@ class Refined(NoisySums):
         mean, doubt = centre, math.inf
         if public.y_range is not None and public.fit_intercept:
             centre, mean, doubt, left = _level(rows, low, high, public.numbers, centre, left)
+        edges = None
         if public.y_range is not None:
-            public = replace(public, y_bound=max(high - centre, centre - low))
+            public, edges = replace(public, y_bound=max(high - centre, centre - low)), (low - centre, high - centre)
         if columns is not None or public.y_range is not None:
-            seen = Standardised(rows, columns, centre, public.y_range)
-        reach = REACH if public.y_range is None else 1.0  # values beyond a range are moved to its edge
+            seen = Standardised(rows, columns, centre)
         variance = None if columns is None else columns.variance
         solution, whitening, unknown, outside = descend(
-            seen, public, left, symmetric=public.symmetric, reach=reach, count=columns is None, variance=variance
+            seen, public, left, symmetric=public.symmetric, y_range=edges, count=columns is None, variance=variance
         )
         return _report(solution, whitening, unknown, columns, centre, (mean, doubt), outside, public, stated)
 
@@ -161,12 +162,15 @@ def descend(
     *,
     symmetric: bool,
     reach: float = REACH,
+    y_range: tuple[float, float] | None = None,
     count: bool = False,
     pace: float = 1.0,
     frugal: bool = False,
     variance: Array | None = None,
 ) -> tuple[Solution, Whitening, NDArray[np.bool_], float]:
     """From rows of about unit size to a solution in whitened coordinates; y is seen up to ``reach`` times its bound.
+
+    Or, where a ``y_range`` is given, moved to its nearer edge.
 
     ``pace``: length of a step; below 1 where the Gram matrix may be too small, and a whole step would go too far.
     ``frugal``: intervals count what lies beyond a cut as far as it shows, and no more. ``variance``: of columns, if it is known.
@@ -175,7 +179,7 @@ def descend(
     mu = effective(spending.mu, spending.unit)
     banded = schedule(n, p, mu, 1.0).banded
     paid = price(public, spending, n, math.inf if banded else HOPELESS)
-    sums = moments(rows, public.x_bound, bound, public.constant, count=count)
+    sums = moments(rows, public.x_bound, bound, public.constant, count=count, y_range=y_range)
     square_of_y = Interval(0.0, bound**2)
     found = buy(sums.gram, public, spending, paid, n, public.constant)
     square = float(spending.noisy(sums.square, square_of_y, SQUARE_SHARE))  # proof: square
@@ -188,7 +192,7 @@ def descend(
         squares = public.x_bound**2 * float(far @ (math.sqrt(2.0) * LENGTHS**2 - 1.0))
         longer = 1.0 + squares / float(np.sum(found.whitening.values))
         found = found.longer(longer) if longer > 1.0 else found
-    more = 0.0
+    more, before = 0.0, found
     if banded and variance is not None and not frugal:
         found, more = closer(rows, found, public, spending, paid, variance)
     whitening = found.whitening
@@ -199,14 +203,16 @@ def descend(
     products = Ball(public.radius * bound)
     away = spending.scale(products, CROSS_SHARE) * float(np.linalg.norm(whitening.matrix))
     start = longer * away / math.sqrt(n * p * scale)
-    spent = paid.share + more + SQUARE_SHARE + 2.0 * OUTSIDE_SHARE * count
+    weak = None if symmetric else found.weak
+    spent = paid.share + more + LONG_SHARE * (weak is not None) + SQUARE_SHARE + 2.0 * OUTSIDE_SHARE * count
     warm = banded and start * float(np.max(whitening.doubt)) < WARM
     even = bool(np.all(found.shortened(variance, n) < SHORTENED))
     warm = warm and even
     left, clear = 1.0 - spent - CROSS_SHARE * warm, square > CLEAR * doubt
     plan = schedule(n, p, mu, left, symmetric=symmetric, warm=warm, clear=clear, look=not frugal)
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
-    given = Squares(reach * bound), rows, public.x_bound, public.constant, whitening, spending, plan, largest
+    likelihood = Squares(*(y_range or (-reach * bound, reach * bound)))
+    given = likelihood, rows, public.x_bound, public.constant, whitening, spending, plan, largest
     # Which columns the long rows are long in is not known: intervals go on as if it were none. proof: lengths
     unknown = 1.0 if banded and plan.leverage else longer**2
     if not banded:
@@ -218,6 +224,8 @@ def descend(
     if warm:  # clear data: start from the noisy normal equations instead of from zero
         phi = longer / n * whitening.matrix.T @ spending.noisy(sums.cross, products, CROSS_SHARE)  # proof: cross
     phi = descent.steps(phi, scale, limit)
+    if weak is not None:
+        descent.reach(phi, weak)
     if not symmetric:
         solution = descent.finish(phi, square, doubt)
     elif warm:
@@ -226,10 +234,8 @@ def descend(
     else:
         solution = descent.finish_symmetric(phi, descent.tail(phi)[0].level(plan.outside))
     solution = replace(solution, longest=limit, covariance=solution.covariance * unknown)
-    if not (plan.curvature or frugal):  # nothing but the Gram matrix says how far to go
-        coupled = found.coupled(solution.phi, plan.moves, variance, n, constant=public.constant is not None)
-        solution = replace(solution, covariance=solution.covariance + coupled)
-    return solution, whitening, found.undetermined(variance, plan.moves, n), outside
+    known = before if descent.out_of_reach else found  # descent.md, long
+    return solution, whitening, known.undetermined(variance, plan.moves, n), outside
 
 
 def simulated(public: LeastSquares) -> tuple[MemoryRows, int]:
@@ -286,9 +292,7 @@ def _report(
     covariance = to_user @ solution.covariance @ to_user.T
     sampling = np.sqrt(np.diag(to_user @ solution.sampling @ to_user.T))
     if columns is not None and public.fit_intercept:  # where x is 0 the line is known as well as its slopes
-        rare = columns.variance < 0.99  # the rows of a rare level move the intercept by little
-        far = np.isnan(columns.variance) | (~rare & (abs(columns.centre) > 0.05 * columns.scale))
-        undetermined[-1] |= bool(np.any(undetermined[:slopes] & far))
+        undetermined[-1] |= bool(np.any(undetermined[:slopes] & columns.far))
     noise = solution.noise * math.sqrt(float(np.mean(np.sum(to_user**2, axis=1))))
     # Only where noise rules is an estimate longer than that; intervals stay where they are.
     short = min(1.0, solution.longest / max(float(np.linalg.norm(solution.phi)), 1e-300))

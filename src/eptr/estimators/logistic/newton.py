@@ -122,7 +122,12 @@ class Newton(Descent):
     @property
     def clip(self) -> float:
         """So long that hardly a gradient is cut, be its class rare."""
-        return max(self.least, self.wide * self.likelihood.rarest) * math.sqrt(self.p)
+        usual = max(self.least, self.wide * self.likelihood.rarest) * math.sqrt(self.p)
+        return max(usual, self.longest * self.seen_to)  # proof: long
+
+    @property
+    def seen_to(self) -> float:
+        return self.wide * max(1.0, self.likelihood.rarest)
 
     def step(self, phi: Array, share: float, *asks: Any) -> tuple[Array, list[Array]]:
         """One of Newton's, and what else is asked of the same pass. proof: step"""
@@ -229,6 +234,8 @@ class Newton(Descent):
 
     def reaching(self, tail: Tail) -> Tail:
         """If nothing but a spike of the common classes is seen, with rows as long as the rarest class has them. proof: spike"""
+        if self.longest:
+            tail = tail.holding(self.longest * self.seen_to, self.plan.outside)
         whole, rare = self.p * self.n, self.n * float(np.min(self.likelihood.shares)) < RARE * self.plan.outside
         if not rare or tail.square() > SPIKE * whole:
             return tail
@@ -239,7 +246,7 @@ class Newton(Descent):
         size = float(move @ move)
         signal = max(0.0, 1.0 - noise * float(np.sum(inverse**2)) / max(size, 1e-300))
         way = self.odds(move)
-        rest = min(1.0, way * max(0.25, signal * (way / self.stride) ** 2))
+        rest = min(1.0, way * max(0.25, signal * (way / self.stride) ** 2) + self.lost)
         blur = self.blur**2 * inverse @ (size * np.eye(self.p) + np.outer(move, move)) @ inverse / 2.0
         return np.asarray(signal * rest**2 * np.outer(move, move) + blur)
 

@@ -17,8 +17,8 @@ from ...rows.engine import RowFunction, Rows
 from ...rows.memory import MemoryRows
 from ...rows.namespace import doubles
 from ..columns import FEW, LEAST, Columns, Standardised, standardise
-from ..coordinates import TRACE_SHARE, buy, price
-from ..descent import Solution
+from ..coordinates import TRACE_SHARE, buy, closer, price
+from ..descent import LONG_SHARE, Solution
 from ..linear.refined import (
     COLUMNS_SHARE,
     OUTSIDE_SHARE,
@@ -181,9 +181,7 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
     plan = course(n, p * (classes - 1), mu, rest)
 
     seen = look(rows, public.x_bound, public.constant, classes)
-    found = buy(seen.gram, public, spending, paid, n, public.constant)
-    whitening = found.whitening
-    outside = 0.0
+    found, outside = buy(seen.gram, public, spending, paid, n, public.constant), 0.0
     if count:
         beyond = spending.noisy(seen.outside, Interval(0.0, 1.0), OUTSIDE_SHARE)  # proof: outside
         outside = min(max(float(beyond) / n, 0.0), 1.0)
@@ -199,18 +197,25 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
         shares, few = np.maximum(sizes, min(hope, n / (2.0 * classes))), noisy < FEW / mu
         shares = shares / np.sum(shares)
 
-    model = likelihood(shares)
+    more, before = 0.0, found
+    if plan.banded and columns is not None:
+        found, more = closer(rows, found, public, spending, paid, columns.variance)
+        plan = course(n, p * (classes - 1), mu, rest - more - LONG_SHARE * (more > 0.0))
+    model, whitening = likelihood(shares), found.whitening
     largest = math.sqrt(n / whitening.smallest) * public.radius * math.sqrt(2.0) * float(np.linalg.norm(model.mix, 2))
     way = Newton if plan.banded else Rough
     newton: Newton = way(model, rows, public.x_bound, public.constant, whitening, spending, plan, largest)
     if isinstance(newton, Rough) and columns is not None and public.fit_intercept:
         newton.corner = Corner.of(columns).if_cheap()
     start = newton.start
+    if found.weak is not None:
+        newton.reach(start, found.weak)
     if plan.banded and not few.any():
         ball, share = Ball(public.radius), plan.passes[0]
         start = newton.begun(spending.noisy(seen.sums, ball, share), spending.scale(ball, share))  # proof: sums
     solution = newton.solve(start)
     solution = replace(solution, phi=newton.inside(solution.phi))
+    found = before if newton.out_of_reach else found
     hidden = found.undetermined(None if columns is None else columns.variance, plan.moves, n)
     unknown = hidden[None, :] | (few[1:] | few[0])[:, None] | newton.touched
     return Found(solution, newton.start, whitening.matrix, against_first(model), unknown, shares, outside)
@@ -227,6 +232,7 @@ def _report(found: Found, columns: Columns | None, public: LogisticProblem, stat
         outside, middle = columns.outside, columns.centre
         if public.fit_intercept:
             to_user[-1, :slopes] = -columns.centre / columns.scale
+            undetermined[:, -1] |= np.any(undetermined[:, :slopes] & columns.far, axis=1)
     back = np.kron(found.classes, to_user @ found.columns)
     centre, covariance = back @ found.solution.phi, back @ found.solution.covariance @ back.T
     sampling = None
