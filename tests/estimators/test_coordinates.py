@@ -223,3 +223,18 @@ def test_log_odds_of_levels_are_told_against_a_rare_first_one(n, epsilon, share)
         truth = np.append(0.15 * np.arange(1, 8), [0.02, -2.0])
         held.append((low <= truth) & (truth <= high))
     assert np.mean(held) > 0.9
+
+
+def test_columns_that_go_together_are_told_with_one_bound_for_all():
+    held, told = [], []
+    for seed in range(4):
+        rng = np.random.default_rng([seed, 77])
+        X = rng.normal(size=(30_000, 1)) * 0.9 + rng.standard_t(4, size=(30_000, 15)) * 0.43
+        y = np.clip(X[:, 0] - X[:, 1] + rng.exponential(size=30_000), -8, 8)
+        model = eptr.LinearRegression(1.0, 1e-6, x_bound=6.0, y_bound=8.0, random_state=seed).fit(X, y)
+        beta, *_ = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), y, rcond=None)
+        known, (low, high) = ~model.undetermined_, model.conf_int().T
+        told.append(known.mean())
+        held.extend(((low <= beta) & (beta <= high))[known])
+    assert np.mean(told) > 0.9
+    assert np.mean(held) > 0.97

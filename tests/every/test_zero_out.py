@@ -122,7 +122,7 @@ def test_the_weaker_promise_draws_less_noise(name, p):
         settings = {"neighbours": relation, "invalid": "drop"}
         fits = [clone(model).set_params(random_state=noise, **settings).fit(X, y) for noise in noises]
         scales.append(np.median([fit.noise_ for fit in fits]) if on_estimate else noises[0].calls[0].scale)
-    assert np.all(scales[1] < scales[0] * 0.8)
+    assert np.all(scales[1] < scales[0] * (1.0 if on_estimate else 0.8))  # what is asked follows what was released
 
 
 @pytest.mark.parametrize("strategy", ["tight", "paper"])

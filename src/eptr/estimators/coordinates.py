@@ -118,7 +118,7 @@ class _Plain:
 
 
 def closer(
-    rows: Rows, found: Coordinates, public: Any, spending: Portion, paid: Price, variance: Array
+    rows: Rows, found: Coordinates, public: Any, spending: Portion, paid: Price, variance: Array | None
 ) -> tuple[Coordinates, float]:
     """The rows of the matrix in directions that are mostly noise, again, and their share: if common columns go together.
 

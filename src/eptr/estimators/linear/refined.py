@@ -193,7 +193,7 @@ def descend(
         longer = 1.0 + squares / float(np.sum(found.whitening.values))
         found = found.longer(longer) if longer > 1.0 else found
     more, before = 0.0, found
-    if banded and variance is not None and not frugal:
+    if banded and not frugal:
         found, more = closer(rows, found, public, spending, paid, variance)
     whitening = found.whitening
     doubt = spending.scale(square_of_y, SQUARE_SHARE) * longer
