@@ -60,11 +60,12 @@ class Coordinates:
         return np.asarray((common @ self.whitening.vectors**2) ** 2)
 
     def rare(self, variance: Array, n: int) -> NDArray[np.bool_]:
-        """Columns of few rows, or of which nobody knows."""
-        return np.asarray(~(variance >= COMMON) | (self.shortened(variance, n) > 1.0 / COMMON))
+        """Columns of few rows."""
+        return np.asarray((variance < COMMON) | (self.shortened(variance, n) > 1.0 / COMMON))
 
     def undetermined(self, variance: Array | None, steps: float, n: int) -> NDArray[np.bool_]:
-        """Which coefficients too few rows tell about."""
+        """Which coefficients too few rows tell about. A column of which nobody knows makes no direction one of common columns."""
+        variance = None if variance is None else np.nan_to_num(variance)
         more, together = self.shortened(variance, n), self.together(variance, n)
         return undetermined(self.whitening, self.gram, self.noise, more, together, steps, n)
 
