@@ -48,6 +48,7 @@ class Columns:
     outside: float  # share of rows with a value beyond a range
     two: NDArray[np.bool_]  # whether a column seems to have two values, the ends of its range
     y_mean: float | None = None  # where y is a number that may be moved
+    unsure: Array | float = 0.0  # noise on the centre, if it is to be the mean of a column
 
     @property
     def far(self) -> NDArray[np.bool_]:
@@ -177,7 +178,8 @@ def standardise(
     y_mean = float(centre[-1]) if with_y and abs(mean[-1]) > FAR * noise else None
     low, high, centre, scale = (v[:features] for v in (low, high, centre, scale))
     variance = np.where(blind[:features], math.nan, spread[:features] * (half[:features] / scale) ** 2)
-    columns = Columns(low, high, centre, scale, too_few[:features], variance, outside, ends[:features], y_mean)
+    unsure = np.minimum(noise * half[:features], scale)
+    columns = Columns(low, high, centre, scale, too_few[:features], variance, outside, ends[:features], y_mean, unsure)
     return columns, whole.within(1.0 - share)
 
 

@@ -339,9 +339,11 @@ def _shrunk(
     shrunk[:slopes] *= factor
     if public.fit_intercept and columns is not None:
         at = np.append(columns.centre, 1.0)
-        steps, blur = float(at @ beta), doubt**2 + float(at @ noise @ at)
+        # The line runs through the mean of y at the means of the columns, and these are not quite the centres.
+        there = doubt**2 + float(np.sum((beta[:slopes] * columns.unsure) ** 2))
+        steps, blur = float(at @ beta), there + float(at @ noise @ at)
         if doubt < math.inf:  # clipped steps that miss a skewed mean are farther off than noise is
             missed = max((steps - mean) ** 2 - SKEWED**2 * blur, 0.0)
-            steps = mean + doubt**2 / (blur + missed) * (steps - mean)
+            steps = mean + there / (blur + missed) * (steps - mean)
         shrunk[-1] = steps - float(columns.centre @ shrunk[:slopes])
     return shrunk
