@@ -111,6 +111,15 @@ def test_rows_that_are_all_dropped_add_nothing_to_any_sum(name, p):
     assert all(np.all(call.values == 0.0) for call in noise.calls)
 
 
+@pytest.mark.parametrize("columns", [{"x_bound": 1.5}, {"x_range": (-1, 2)}], ids=["bound", "ranges"])
+def test_rows_that_are_dropped_add_nothing_where_a_range_does_not_hold_zero(columns):
+    noise = Replay(0)
+    settings = {"y_range": (10, 20), "fit_intercept": False, "invalid": "drop", "random_state": noise}
+    eptr.LinearRegression(1.0, 1e-3, **columns, **settings).fit(np.full((12, 2), np.nan), np.zeros(12))
+    assert noise.calls
+    assert all(np.all(call.values == 0.0) for call in noise.calls)
+
+
 @EVERY
 def test_the_weaker_promise_draws_less_noise(name, p):
     """On the first sum, or on the estimate where less noise changes what is asked first."""

@@ -69,7 +69,9 @@ def moments(
         xp, factors = namespace(x), shrink_factors(x, x_bound, x_grid)
         z = project(x, factors, x_grid, nearest=True)
         weight, given, edges = factors if weighted else None, y, y_range or (-y_bound, y_bound)
-        y = y if y_range is None else xp.clip(y, *y_range)
+        if y_range is not None:
+            y = xp.clip(y, *y_range)
+            y = y if keep is None else xp.where(keep, y, 0.0)  # a dropped row is zero, and zero may be beyond
         t = whole(xp.clip((y if weight is None else y * weight) * (1.0 / y_grid), -y_most, y_most), nearest=True)
         ones = xp.ones_like(t) if weight is None else weight  # the constant, before it is scaled
         if keep is not None:
@@ -80,6 +82,7 @@ def moments(
         if not count:
             return sums
         beyond, cells = (given < edges[0]) | (given > edges[1]), [t[:0] for _ in LENGTHS]
+        beyond = beyond if keep is None else beyond & keep
         if factors is not None:
             beyond, cells = beyond | (factors < ROUNDING), [doubles(factors < float(1.0 / r)) for r in LENGTHS]
         return *sums, xp.sum(doubles(beyond)), xp.stack([xp.sum(cell) for cell in cells])

@@ -150,7 +150,7 @@ def _level(
 
     (total,) = rows.sum(block)
     noise, found = left.scale(each, share) / n, float(left.noisy(total, each, share)) / n
-    found = min(max(found, -half), half)
+    found = min(max(found / (1.0 + 3.0 * (noise / half) ** 2), -half), half)  # a range says this much beforehand
     sure = max(0.0, 1.0 - (ELSEWHERE * noise / max(abs(found), 1e-300)) ** 2)
     return middle + sure * found, middle + found, noise, left.within(1.0 - share)
 
@@ -340,7 +340,7 @@ def _shrunk(
     if public.fit_intercept and columns is not None:
         at = np.append(columns.centre, 1.0)
         # The line runs through the mean of y at the means of the columns, and these are not quite the centres.
-        there = doubt**2 + float(np.sum((beta[:slopes] * columns.unsure) ** 2))
+        there = doubt**2 + float(np.sum((shrunk[:slopes] * columns.unsure) ** 2))
         steps, blur = float(at @ beta), there + float(at @ noise @ at)
         if doubt < math.inf:  # clipped steps that miss a skewed mean are farther off than noise is
             missed = max((steps - mean) ** 2 - SKEWED**2 * blur, 0.0)

@@ -184,7 +184,8 @@ class Rough(Newton):
 
     def moved(self, phi: Array, curvature: Array, gradient: Array, noise: float) -> Array:
         """Newton's step, if where it begins is known up to a share of its length: the mean given both. proof: within"""
-        doubt = noise * self.p / max(min(self.unsure**2 * float(phi @ phi), TYPICAL**2), 1e-300)
+        way = TYPICAL if math.isinf(self.unsure) else min(self.unsure * float(np.linalg.norm(phi)), TYPICAL)
+        doubt = noise * self.p / max(way**2, 1e-300)
         return np.asarray(np.linalg.solve(curvature @ curvature + doubt * np.eye(self.p), curvature @ gradient))
 
     def doubt(self, phi: Array, path: Path) -> Solution:
