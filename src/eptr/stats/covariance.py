@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -32,6 +32,8 @@ Array = NDArray[np.float64]
 COUNT, MEAN, FOURTH = 1 / 4, 1 / 8, 1 / 4
 # Share of mu^2 for the first matrix, which only whitens; its rows are cut at this many times sqrt(d).
 ROUGH, ROUGH_RADIUS = 0.08, 1.5
+# Least spread of a flag, as a part of its bounds' width: rows of a rare one would be so long that noise drowns all others.
+FLAG = 0.25
 _DRAWS = 400
 
 
@@ -211,6 +213,9 @@ def _covariances(asked: Asked) -> _Covariances:
     if d < 2:
         raise InputError("x must have at least two columns; for one, use stats.variance.")
     bounds, found = asked.bounds, locate(rows, asked.bounds, spending)
+    flags = np.array([look.at_ends() for look in found.looks])
+    least = np.where(flags, FLAG * (bounds[:, 1] - bounds[:, 0]), 0.0)
+    found = replace(found, spreads=np.maximum(found.spreads, least))
     drop = asked.question.drop
     radius = ROUGH_RADIUS * math.sqrt(d)
     plain = Mapped(found.middles, found.spreads, np.eye(d), np.zeros(d))

@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 NEXT, APART, ALONE = 3.5, 0.5, 5.0
 # What a cell must hold, in the same unit, to be worth counting among its neighbours.
 RUN = 1.5
+# Rows at either end of the bounds, in standard deviations of noise, and share of all that may be elsewhere, in a column of flags.
+AT_ENDS = 4.0, 0.05
 # A cell with a larger part of the rows has a value that many share: none of a third of a spread, nor of two, has as much.
 # Beside it a faint cell says little about where other rows are, and must stand out as one that lies alone.
 SHARED = 0.6
@@ -245,6 +247,13 @@ class Look:
         weight = np.concatenate([counts for counts, _, _ in sides])
         middle = np.concatenate([sign * (e[:-1] + WITHIN * np.diff(e)) for _, e, sign in sides])
         return math.sqrt(max(float(np.cov(middle, aweights=weight, ddof=0)), 0.0))
+
+    def at_ends(self) -> bool:
+        """Whether nearly all rows are at the two ends of the bounds, or close, and some at either."""
+        wide = self.counts[np.diff(self.edges()) > 0.0]
+        inner = float(np.sum(wide[1:-1]))
+        some = len(wide) > 2 and min(wide[0], wide[-1]) > AT_ENDS[0] * self.sd
+        return bool(some and inner < AT_ENDS[1] * self.n + 2.0 * self.sd * math.sqrt(len(wide)))
 
     def _faint(self) -> float:
         """The same where cells are faint by themselves: some may stand out together, beside the fullest of them."""
