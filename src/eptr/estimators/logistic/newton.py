@@ -109,6 +109,7 @@ class Newton(Descent):
         apart = mix @ (np.eye(len(shares)) - shares[:, None])[-mix.shape[1] :]
         found = apart @ sums @ self.whitening.matrix / self.n
         chance = (noise / self.n * float(np.linalg.norm(apart)) * float(np.linalg.norm(self.whitening.matrix))) ** 2
+        chance *= 1.0 + CHANCE * math.sqrt(2.0 / self.p)  # a start that is noise is worse than none
         found = found * max(0.0, 1.0 - chance / max(float(np.sum(found**2)), 1e-300))
         if self.constant is not None:
             u = self.direction / float(np.linalg.norm(self.direction))
