@@ -30,6 +30,8 @@ NOISE = 2.5  # times the noise of a step on log odds if it had the whole budget:
 BLURRED, OVERSHOT = 0.5, 1.3  # noise of a curvature from which steps may go too far; by how much they clearly do
 CHANCE = 3.0  # standard deviations of noise by which a gradient must turn back where the curvature is clear
 CLOSE = 1.9  # log odds that moved by less than this over n^(1/8) need but one step more. proof: passes
+CHEAP = 0.1  # noise of a step, in log odds, with which it is cut where the last pass is
+PART = 0.3  # of the way from the model without slopes: the first step is no longer, or another follows
 CONTRACTING = 0.5  # times the square of one step: the next one is no longer, if they arrive
 # If they moved by less than this over n^(1/6) the curvature is kept, unless its noise exceeds that in each number.
 SAME, CLEAR = 1.0, 0.015
@@ -66,6 +68,7 @@ class Newton(Descent):
     # Where the last step began, its gradient, the variance of that, and what noise has in common with its move.
     before: tuple[Array, Array, float, float] | None = None
     stride = blur = 0.0  # log odds of the last step, and noise of each number of the last curvature
+    top = 0.0  # where the last steps are cut, if that is known
     least, wide = 2.0, 1.4  # steps are cut at so many lengths of a row of the rarest class
 
     def __init__(self, likelihood: Classes, *arguments: object) -> None:
@@ -124,7 +127,7 @@ class Newton(Descent):
     def clip(self) -> float:
         """So long that hardly a gradient is cut, be its class rare."""
         usual = max(self.least, self.wide * self.likelihood.rarest) * math.sqrt(self.p)
-        return max(usual, self.longest * self.seen_to)  # proof: long
+        return max(usual, self.longest * self.seen_to, self.top)  # proof: long, tails
 
     @property
     def seen_to(self) -> float:
@@ -193,7 +196,12 @@ class Newton(Descent):
         near = max(CLOSE * self.n**-0.125, 3.0 * loud / math.sqrt(each))
         after, (counts,) = self.step(phi, each, norms)
         tail, left, least = self.read(norms, counts, self.plan.norms), left - each, least - 1
-        moved, enough = self.odds(after - phi), near
+        moved, top = self.odds(after - phi), tail.level(self.plan.outside)
+        if top > self.clip and loud * top < CHEAP * self.clip * math.sqrt(each):  # proof: tails
+            self.top, loud, least = top, loud * top / self.clip, max(least, 1)
+        enough = min(
+            near, max(PART * self.odds(after - self.start), 3.0 * loud / math.sqrt(each))
+        )  # proof: contracting
         while least > 0 or moved > enough:
             if left < 0.99 * each:
                 # Where as many as were meant go on as the one before, the classes are apart.
