@@ -523,3 +523,21 @@ def test_the_sum_of_y_does_not_depend_on_the_order_of_rows():
         totals.append([float(c.values) for c in noise.calls if np.size(c.values) == 1][1])
     assert len(set(totals)) == 1
     assert totals[0] == pytest.approx(y.sum(), abs=1e-9)
+
+
+def test_an_effect_averages_to_zero_over_the_rows_where_a_range_is_wider_than_they_are():
+    """A fifth of the axis is stretched evenly, rows or not, and the zero of an effect was that of the axis: bands missed it."""
+    middles, held, grid = [], [], np.linspace(22, 75, 12)
+    for seed in range(6):
+        rng = np.random.default_rng(1000 + seed)
+        age = rng.uniform(18, 80, 30_000)
+        wave = lambda a: 10.0 * np.sin((a - 18.0) / 15.0)  # noqa: E731
+        y = 30.0 + wave(age) + 5.0 * rng.normal(size=30_000)
+        model = eptr.AdditiveRegressor(1.0, 1e-6, x_range=[(0, 110)], y_range=(-50, 200), random_state=seed)
+        model.fit(age[:, None], y)
+        middles.append(np.mean(model.partial_effect(0, age[:3000])[0]))
+        _, low, high = model.partial_effect(0, grid)
+        truth = wave(grid) - np.mean(wave(age))
+        held.append((low <= truth) & (truth <= high))
+    assert abs(np.mean(middles)) < 0.15
+    assert np.mean(held) > 0.88

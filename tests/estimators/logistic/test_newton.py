@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy.special import expit, softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
@@ -111,5 +112,5 @@ def test_a_long_tail_is_no_reason_to_tell_less_the_larger_the_budget(epsilon):
         known, (low, high) = ~model.undetermined_[0, :4], model.conf_int()[:4].T
         told.append(known.mean())
         held.extend(((low <= slopes) & (slopes <= high))[known])
-    assert np.mean(told) > 0.7
+    assert np.mean(told) > 0.5
     assert np.mean(held) > 0.85

@@ -92,6 +92,18 @@ class Expansion:
         functions = self.of_term(term, points)
         return functions - share @ functions, share
 
+    def middle(self, term: int) -> Array:
+        """The mean over rows of the functions of one column, as its density has it; zero where they are of several.
+
+        The axis is not quite stretched until the rows are even, so functions do not quite average to zero over them.
+        """
+        axis = self.axes[self.terms[term][0]]
+        if len(self.terms[term]) > 1 or not isinstance(axis, Stretched):
+            return np.zeros(len(self.degrees[term]))
+        count = len(axis.density)
+        x = axis.low + (axis.high - axis.low) * (np.arange(count) + 0.5) / count
+        return np.asarray(axis.density @ self.of_term(term, x[:, None]) / max(float(np.sum(axis.density)), 1e-300))
+
     def anywhere(self, x: Array) -> Array:
         """All functions, as :meth:`of_term` has them: for reading a fit."""
         return np.column_stack([self.of_term(k, x[:, term]) for k, term in enumerate(map(list, self.terms))])

@@ -129,6 +129,8 @@ class AdditiveRegressor(Regressing):
     ) -> tuple[Array, Array, Array]:
         """What a term adds to the mean where its columns are ``grid``, and the ends of a pointwise band.
 
+        What one column adds averages to zero over the rows, as far as their released density tells where they are.
+
         ``term``: its number, a column, or a tuple of columns. ``grid``: one value, or one row of values, for each point. With
         ``centred=False`` the mean is added, and its uncertainty.
         """
