@@ -178,7 +178,7 @@ def _people(f: Facts) -> Paragraphs:
             "What holds for people in general can be learned, and may be true of you, whether you took part or not. "
             "Those who computed the result have seen the data.",
             f"About {f.outside:.1%} of the rows had values beyond the expected range; these count less."
-            if f.outside is not None
+            if f.outside is not None and f.outside > _unclear(f)
             else "",
         ],
     ]
@@ -261,7 +261,15 @@ def _settings(title: str, settings: tuple[tuple[str, str], ...]) -> str:
 def _outside(f: Facts) -> str:
     if f.outside is None:
         return ""
+    if f.outside <= _unclear(f):
+        return "The share of rows beyond the bounds, a released number, is too small to tell from noise."
     return f"About {f.outside:.1%} of the rows lie beyond the bounds (a released number); what lies beyond has less influence."
+
+
+def _unclear(f: Facts) -> float:
+    """Two standard deviations of the noise on a share of rows, at most: that of the loudest number that was drawn."""
+    ratios = [scale / moves for _, what, moves, _, scale in f.parts if what == "Interval" and moves > 0.0]
+    return 2.0 * max(ratios) / f.rows if ratios and f.rows else 0.0
 
 
 def parts_drawn(f: Facts) -> str:
