@@ -80,3 +80,11 @@ def test_labels_that_were_taken_from_the_rows_are_said_to_be_unprotected(voice):
     found = replace(FACTS, settings=(("classes", '"public"'),))
     assert "which labels occur" in tell(found, voice)
     assert "which labels occur" not in tell(replace(FACTS, settings=(("classes", '["a", "b"]'),)), voice)
+
+
+@pytest.mark.parametrize("voice", ["methods", "people"])
+def test_a_share_that_noise_explains_is_not_told_as_a_fact(voice):
+    """Of 150 rows, all of them within the bounds, "about 100.0%" were said to lie beyond."""
+    loud = replace(FACTS, outside=1.0, rows=150, parts=(("gaussian", "Interval", 1.0, 0.01, 100.0),))
+    assert "100.0%" not in tell(loud, voice)
+    assert "40.0%" in tell(replace(loud, outside=0.4, rows=5000), voice)

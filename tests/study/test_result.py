@@ -11,6 +11,7 @@ import pytest
 
 import eptr
 from eptr import Study
+from eptr.codebook import Flag, Number
 from eptr.errors import NotPrivateWarning
 from eptr.panel import panel
 
@@ -101,3 +102,15 @@ def test_a_stored_fit_is_read_again_and_half_of_one_is_a_sentence():
             eptr.study.Fit.from_json(text)
     with pytest.raises(eptr.InputError, match=r"eptr\.study\.Fit\.from_json"):
         eptr.from_json(fit.to_json())
+
+
+def test_log_odds_of_a_flag_are_told_in_its_words():
+    rng = np.random.default_rng(0)
+    data = {"age": rng.uniform(18, 80, 3000), "smoker": np.where(rng.random(3000) < 0.3, "often", "never")}
+    book = eptr.Codebook({"age": Number(0, 110), "smoker": Flag("often", "never")})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        study = eptr.Study(data, book, epsilon=4.0, analyses=1, random_state=0)
+    fit = study.logit("smoker ~ age")
+    assert "log odds of often against never" in str(fit)
+    assert eptr.study.Fit.from_json(fit.to_json()).compared == fit.compared

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from ..catalogue import from_json
-from ..codebook import Codebook
+from ..codebook import Codebook, Flag
 from ..errors import InputError
 from ..persistence import decode, encode
 from ..privacy.claim import Record, Release
@@ -201,7 +201,9 @@ class Fit:
         """Of a classifier: whose log odds the coefficients are."""
         if self.method != "logit":
             return ""
-        first, *others = self.estimator.classes_.tolist()
+        kind, classes = self.book.columns.get(self.formula.partition("~")[0].strip()), self.estimator.classes_.tolist()
+        words = {0: kind.no, 1: kind.yes} if isinstance(kind, Flag) else {}
+        first, *others = [words.get(label, label) for label in classes]
         return f", log odds of {' and of '.join(map(str, others))} against {first}"
 
     @property
