@@ -19,9 +19,9 @@ Array = NDArray[np.float64]
 # end APART times as far, it is believed from SURE on; above MAYBE rows on the way there are counted.
 CLEAR, SURE, MAYBE, APART = 2.0, 3.0, -1.0, 4.0
 PROBE = 0.15  # of the last pass, on that count
-# Both together are as clear as this, or an interval has to fear that rows are hidden: beside a spike, of which the curve has less
-# than so much of the noise of y'y, and beside a bulk.
-SPIKE, BESIDE_SPIKE, BESIDE_BULK = 0.1, (2.0, 1.0), (3.0, 2.0)
+# Both together are as clear as this, or an interval has to fear that rows are hidden: beside a spike, which has such a share of the
+# rows in so many neighbouring cells, and beside a bulk.
+SPIKE, CELLS, BESIDE_SPIKE, BESIDE_BULK = 0.85, 4, (2.0, 1.0), (4.0, 2.0)
 LEAST = 0.25  # in units of its noise, what y'y has beyond the curve at least, if rows that were counted say that it has something
 LEAVES = 0.5  # of y'y; where the estimate explains more than this, what it leaves is not known so well
 
@@ -37,7 +37,8 @@ class Gap:
         self.square = max(self.p * max(rest - doubt, LEAST * doubt) - here, 0.0) if known else 0.0
         self.feared = self.p * (max(rest, 0.0) + doubt) if known else 0.0
         self.level = math.sqrt(self.square / outside)
-        self.limits = BESIDE_SPIKE if here < SPIKE * doubt else BESIDE_BULK
+        together = float(np.max(np.convolve(tail.noisy, np.ones(CELLS))))
+        self.limits = BESIDE_SPIKE if together > SPIKE * n else BESIDE_BULK
         self.holding = tail.holding(self.level, outside)
 
     def asks(self) -> list[Beyond]:
