@@ -19,8 +19,8 @@ Array = NDArray[np.float64]
 # end APART times as far, it is believed from SURE on; above MAYBE rows on the way there are counted.
 CLEAR, SURE, MAYBE, APART = 2.0, 3.0, -1.0, 4.0
 PROBE = 0.15  # of the last pass, on that count
-# Both together are as clear as this, or an interval has to fear that rows are hidden: beside a spike, which has such a share of the
-# rows in so many neighbouring cells, and beside a bulk.
+# Both together are as clear as this, or an interval has to fear that rows are hidden: beside a spike, which has such a share of
+# the rows in so many neighbouring cells, and beside a bulk.
 SPIKE, CELLS, BESIDE_SPIKE, BESIDE_BULK = 0.85, 4, (2.0, 1.0), (4.0, 2.0)
 LEAST = 0.25  # in units of its noise, what y'y has beyond the curve at least, if rows that were counted say that it has something
 LEAVES = 0.5  # of y'y; where the estimate explains more than this, what it leaves is not known so well
