@@ -32,6 +32,7 @@ ASKS = {
     "bands": Bands((0.5, 1.0, 2.0, 8.0)),
     "beyond": Beyond(1.0),
     "norms": Norms((0.25, 0.5, 1.0, 2.0)),
+    "lengths in the curvature": Norms((0.25, 0.5, 1.0, 2.0), rooted=True),
     "curvature": Curvature(6.0),
     "curvature of short gradients": Curvature(0.5, below=20.0),
     "residuals": Residuals(-0.25, 0.5),
