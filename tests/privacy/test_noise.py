@@ -47,6 +47,19 @@ def test_shapes_survive():
     assert ExactNoise().gaussian(np.zeros(0), 1.0).shape == (0,)
 
 
+@pytest.mark.parametrize("draw", [ExactNoise().gaussian, ExactNoise().laplace])
+def test_the_parts_of_a_long_vector_stay_in_order_and_have_noise_of_their_own(draw, monkeypatch):
+    monkeypatch.setattr(noise_module.os, "cpu_count", lambda: 5)
+    size = 8 * noise_module.MANY + 3
+    values = np.arange(size) * 1e6
+    noise = draw(values, 1.0) - values
+    assert np.all(np.abs(noise) < 1e3)
+    for part in np.array_split(noise, 5)[1:]:  # the grid is so fine that no two numbers are alike
+        assert not np.intersect1d(part, np.array_split(noise, 5)[0]).size
+        assert len(np.unique(part)) == len(part)
+    assert np.std(draw(np.zeros((size, 2)), 3.0), axis=0).shape == (2,)
+
+
 def test_opendp_adds_no_widening_on_its_finest_grid():
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_gaussian

@@ -44,7 +44,8 @@ WITHIN = 0.37
 
 
 # Numbers at a time, so that what is computed of them stays near the processor.
-_IN_CACHE = 100_000
+_IN_CACHE = 200_000
+_SIGN = 2**11  # of twelve bits, the one that is the sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,24 +321,25 @@ def _look(
     d, scale = len(centres), 1.0 / units
     span = max(float(np.max((bounds[:, 1] - centres) * scale)), float(np.max((centres - bounds[:, 0]) * scale)), 2.0)
     side = math.ceil(math.log2(span + 1.0))
-    offsets, piece = side + 2 * side * np.arange(d), max(64, _IN_CACHE // rows.n_features // 64 * 64)
-    most = math.nextafter(2.0**side, 0.0)
+    most, piece = math.nextafter(2.0**side, 0.0), max(64, _IN_CACHE // rows.n_features // 64 * 64)
+    # The first twelve bits of a number are 1023 and its exponent, and 2,048 less below 0: so many cells lie between the two sides.
+    group, place = np.divmod(np.arange(d), _SIGN // side)
+    below = 2 * _SIGN * group + place * side
+    every, offsets = int(below[-1]) + 2 * _SIGN, below + (_SIGN - 1023)
 
     def leading(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
-        x, counts = x if keep is None else x[keep], np.zeros(2 * side * d, dtype=np.int64)
+        x, counts = x if keep is None else x[keep], np.zeros(every, dtype=np.int64)
         for start in range(0, len(x), piece):
             z, centre, factor, offset = widened(statistic(x[start : start + piece]), centres, scale, offsets)
             z = z - centre
             z *= factor
-            below = z.view(np.int64) >> 63
-            np.abs(z, out=z)
-            z += 1.0
-            cells = np.minimum(z, most, out=z).view(np.int64) >> 52
-            cells -= 1023  # the exponent: 0 next to the centre
-            cells ^= below  # k becomes -1 - k
+            z += np.copysign(1.0, z)  # the exponent is 0 next to the centre
+            cells = np.clip(z, -most, most, out=z).view(np.int64)
+            cells >>= 52
             cells += offset
-            counts += np.bincount(cells.ravel(), minlength=2 * side * d)
-        return (counts.reshape(d, 2 * side).astype(float),)
+            counts += np.bincount(cells.ravel(), minlength=every)
+        outward = counts[np.add.outer(below, np.arange(side))], counts[np.add.outer(below + _SIGN, np.arange(side))]
+        return (np.concatenate([outward[0][:, ::-1], outward[1]], axis=1).astype(float),)
 
     (counts,) = rows.sum(on_host(leading))
     cells = column_cells(d)
