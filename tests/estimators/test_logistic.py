@@ -258,7 +258,7 @@ def test_classes_are_asked_for():
         eptr.LogisticRegression(x_bound=1.0).fit(X, y)
     with pytest.raises(eptr.BoundError, match="twice"):
         eptr.LogisticRegression(x_bound=1.0, x_range=(0, 1), classes=[0, 1]).fit(X, y)
-    with pytest.raises(eptr.BoundError, match=r"x_bound is missing\. Pass x_range, the ends"):
+    with pytest.raises(eptr.BoundError, match=r"x_range \(or x_bound\) is missing\. Pass x_range, the ends"):
         eptr.LogisticRegression(classes=[0, 1]).fit(X, y)
     assert eptr.LogisticRegression(x_bound=1.0, classes="public").fit(X, y).classes_.tolist() == [0, 1]
 

@@ -53,7 +53,7 @@ def test_numbers_in_a_dict_of_ranges_are_those_of_columns_whatever_their_order()
     low, high = column_ranges({1: (0, 30), 0: (-1, 110)}, 2, None)
     assert (low.tolist(), high.tolist()) == ([-1.0, 0.0], [110.0, 30.0])
     assert column_shares({1: (0, 1), 0: (0, 5)}, 2, {1: 0.1}) == {1: 0.1}
-    with pytest.raises(BoundError, match="lacks 1 of the 2 columns of X and has 1 that X does not have: 5"):
+    with pytest.raises(BoundError, match="lacks 1 of the 2 columns of X and has 1 that X does not have: 5;"):
         column_ranges({0: (0, 1), 5: (0, 1)}, 2, None)
 
 
@@ -81,6 +81,10 @@ def test_every_estimator_reads_such_a_dict_alike():
     [
         ({"age": (0, 1), 1: (0, 1)}, "must name columns by text, or by their numbers"),
         ("private", "x_bound='private' buys ranges"),
+        ([(0, 1), (5, 2)], r"x_range\[1\] must be a pair of finite numbers with low < high, got \(5, 2\)"),
+        ({"age": (0, 1), "wage": (5, 2)}, r"x_range\['wage'\] must be a pair of finite numbers"),
+        ((5, 2), "x_range must be a pair of finite numbers"),
+        ({"age": (0, 1)}, "has 1 entries, but X has 2 columns"),
         (pd.DataFrame({"age": (0, 110), "sex": (0, 1)}), "a list of pairs, or a dict of pairs, got DataFrame"),
     ],
 )

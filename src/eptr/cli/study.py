@@ -114,6 +114,10 @@ def open_study(
         given = {name: value for name, value in settings.items() if value != DEFAULTS[name]}
         given |= {} if total is None else {"epsilon": total}
         asked = {name: held[name] for name in (*asked, "protects")} | given
+    if ledger is not None and known is None and total is None:
+        _said(
+            f"The new ledger holds epsilon {epsilon:g} in all, which this analysis uses up; --total opens it with more."
+        )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=NotPrivateWarning)  # said by the caller, as a sentence
         warnings.showwarning = _said  # type: ignore[assignment]

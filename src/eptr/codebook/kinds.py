@@ -275,7 +275,7 @@ def _distinct(what: str, levels: list[Any]) -> None:
             f"{what} must have at least two different values, numbers or text ('1', 1.0 and True are the same)."
         )
     if len({isinstance(level, str) for level in levels}) > 1:
-        raise InputError(f"{what} must have values of one kind: all numbers or all text.")
+        raise InputError(f"{what} must have values of one kind, such as ('yes', 'no'): all numbers or all text.")
 
 
 def _objects(values: list[Any]) -> NDArray[Any]:

@@ -212,12 +212,12 @@ class PrivateEstimator(_Declared):
         value = getattr(self, name)
         if value is None:
             offer = f"; or pass {name}='private' to spend {RADIUS_SHARE:.0%} of the budget on a private one"
-            ends = name.replace("bound", "range")
+            ends, missing = name.replace("bound", "range"), name
             if hasattr(self, ends):
-                plain = advice.removeprefix("Pass ")
+                plain, missing = advice.removeprefix("Pass "), f"{ends} (or {name})"
                 advice = f"Pass {ends}, the ends of values in their own units, such as (0, 110); or {name}, {plain}"
             raise BoundError(
-                f"{name} is missing. {advice} It must come from what is known before seeing the data"
+                f"{missing} is missing. {advice} It must come from what is known before seeing the data"
                 f"{offer if self.strategies else ''}."
             )
         strategy = self.strategies.get(self._variant)

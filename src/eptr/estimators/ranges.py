@@ -45,11 +45,11 @@ def column_ranges(value: Any, n_features: int, names: list[str] | None, name: st
         missing, unknown = len(set(names) - set(value)), [key for key in value if key not in names]
         if missing or unknown:
             raise BoundError(
-                f"{name} lacks {missing} of the {n_features} columns of X and has {len(unknown)} that X does not have"
-                f"{': ' + ', '.join(map(repr, unknown)) if unknown else ''}; give one pair (low, high) for each column, and "
+                f"{name} lacks {missing} of the {n_features} columns of X"
+                f"{f' and has {len(unknown)} that X does not have: ' if unknown else ''}{', '.join(map(repr, unknown))}; give one pair (low, high) for each column, and "
                 "leave columns that are no features out of X."
             )
-        value = [value[column] for column in names]
+        pairs = {f"{name}[{column!r}]": value[column] for column in names}
     elif isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or hasattr(value, "columns"):
         got = repr(value) if isinstance(value, (str, float, int)) else type(value).__name__
         buy = f"; {name.replace('range', 'bound')}='private' buys ranges where an estimator offers it"
@@ -58,12 +58,15 @@ def column_ranges(value: Any, n_features: int, names: list[str] | None, name: st
             f"{buy if got == repr('private') else ''}."
         )
     elif len(value) == 2 and all(np.ndim(end) == 0 for end in value):
-        value = [value] * n_features
-    if len(value) != n_features:
+        one_range(name, value)
+        pairs = {f"{name}[{k}]": value for k in range(n_features)}
+    elif len(value) != n_features:
         raise BoundError(
             f"{name} has {len(value)} pairs, but X has {n_features} columns: give one pair for each, or one for all."
         )
-    low, high = np.array([one_range(name, pair) for pair in value], dtype=float).T
+    else:
+        pairs = {f"{name}[{k}]": pair for k, pair in enumerate(value)}
+    low, high = np.array([one_range(*pair) for pair in pairs.items()], dtype=float).T
     return np.ascontiguousarray(low), np.ascontiguousarray(high)
 
 

@@ -31,6 +31,7 @@ __all__ = ["FUNCTIONS", "Expression", "parse", "short", "syntax", "unquote"]
 Array = NDArray[np.float64]
 MOST_TEXT, MOST_DEPTH = 2_000, 100
 _CARET = re.compile(r"""("[^"]*"|'[^']*')|\^""")  # R's power, outside of levels
+_ASSIGNED = re.compile(r"(?<![=<>!])=(?!=)")
 # Texts as they are, names in backticks, and other names.
 _NAMES = re.compile(r"""'[^']*'|"[^"]*"|`([^`]*)`|([^\W\d]\w*)""")
 _COMPARE = {
@@ -90,6 +91,11 @@ def parse(text: str, book: Codebook) -> Expression:
     return _Reader(book, {alias: name for name, alias in names.items()}).expression(text.strip(), tree)
 
 
+def _some(levels: tuple[str, ...]) -> str:
+    """The first few declared levels, for a sentence."""
+    return ", ".join(map(repr, levels[:5])) + (f" and {len(levels) - 5} more" if len(levels) > 5 else "")
+
+
 def syntax(text: str) -> ast.expr:
     """Python's reading of a text, which is data here; R's ^ is a power, and binds as one."""
     if len(text) > MOST_TEXT:
@@ -97,8 +103,9 @@ def syntax(text: str) -> ast.expr:
     try:
         tree = ast.parse(_CARET.sub(lambda found: found[1] or "**", text.strip()), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
+        equal = " (equality is written ==)" if _ASSIGNED.search(text) else ""
         raise InputError(
-            f"{short(text)} is not an expression; check parentheses and operators, and put odd names into `backticks`."
+            f"{short(text)} is not an expression; check parentheses and operators{equal}, and put odd names into `backticks`."
         ) from None
     nodes: list[ast.AST] = [tree]
     for _ in range(MOST_DEPTH):  # whoever walks the tree calls itself as often
@@ -255,7 +262,9 @@ class _Reader:
         for value in (v.value for v in listed):  # type: ignore[attr-defined]
             place = keys.index(label(value)) if label(value) in keys else extra.get(value)
             if place is None:
-                raise InputError(f"a condition compares {name!r} with a level that the codebook does not declare.")
+                raise InputError(
+                    f"a condition compares {name!r} with a level that the codebook does not declare; it has {_some(kind.shown)}."
+                )
             codes.append(place)
         self.columns[name] = None
         wanted = isinstance(op, (ast.Eq, ast.In))

@@ -161,7 +161,7 @@ def test_one_public_range_serves_columns_by_name_and_by_number():
         ({"covariance": "shared", "x_bound": 3.0, "strategy": "tight"}, "strategy='tight' needs covariance='identity'"),
         ({"x_range": (0, 1)}, "x_range is for covariance='shared'"),
         ({"covariance": "shared", "x_range": (0, 1), "x_bound": 3.0}, "say the same thing twice"),
-        ({"covariance": "shared"}, "x_bound is missing"),
+        ({"covariance": "shared"}, r"x_range \(or x_bound\) is missing"),
         ({"covariance": "shared", "x_range": [(0, 1)] * 3}, "x_range has 3 pairs"),
     ],
 )
