@@ -44,10 +44,10 @@ def column_ranges(value: Any, n_features: int, names: list[str] | None, name: st
             names = column_keys(value, name)
         missing, unknown = len(set(names) - set(value)), [key for key in value if key not in names]
         if missing or unknown:
+            also = f" and has {len(unknown)} that X does not have: {', '.join(map(repr, unknown))}" if unknown else ""
             raise BoundError(
-                f"{name} lacks {missing} of the {n_features} columns of X"
-                f"{f' and has {len(unknown)} that X does not have: ' if unknown else ''}{', '.join(map(repr, unknown))}; give one pair (low, high) for each column, and "
-                "leave columns that are no features out of X."
+                f"{name} lacks {missing} of the {n_features} columns of X{also}; give one pair (low, high) for each column, "
+                "and leave columns that are no features out of X."
             )
         pairs = {f"{name}[{column!r}]": value[column] for column in names}
     elif isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or hasattr(value, "columns"):

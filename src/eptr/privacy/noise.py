@@ -8,7 +8,7 @@ import secrets
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import lru_cache
-from itertools import repeat
+from itertools import chain, repeat
 from numbers import Integral
 from typing import Any, Protocol, cast
 
@@ -96,7 +96,7 @@ def _measured(law: str, values: Array, paid: float) -> Array:
         drawn = _drawn(law, flat, paid)
     else:  # every number has noise of its own, so parts may be drawn side by side. proof: parts
         with ThreadPoolExecutor(len(parts)) as threads:
-            drawn = sum(threads.map(_drawn, repeat(law), parts, repeat(paid)), [])
+            drawn = list(chain.from_iterable(threads.map(_drawn, repeat(law), parts, repeat(paid))))
     return np.asarray(drawn, dtype=float).reshape(np.shape(values))
 
 

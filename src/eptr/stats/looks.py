@@ -322,7 +322,7 @@ def _look(
     span = max(float(np.max((bounds[:, 1] - centres) * scale)), float(np.max((centres - bounds[:, 0]) * scale)), 2.0)
     side = math.ceil(math.log2(span + 1.0))
     most, piece = math.nextafter(2.0**side, 0.0), max(64, _IN_CACHE // rows.n_features // 64 * 64)
-    # The first twelve bits of a number are 1023 and its exponent, and 2,048 less below 0: so many cells lie between the two sides.
+    # The first twelve bits of a number are 1023 and its exponent, and 2,048 less below 0: so many cells are between two sides.
     group, place = np.divmod(np.arange(d), _SIGN // side)
     below = 2 * _SIGN * group + place * side
     every, offsets = int(below[-1]) + 2 * _SIGN, below + (_SIGN - 1023)
