@@ -314,7 +314,7 @@ def test_ranges_that_make_no_sense_are_one_sentence_and_cost_nothing(name):
         ({"x_range": (0, 1), "y_bound": 1.0, "strategy": "tight"}, "needs x_bound"),
         ({"x_range": (0, 1), "y_range": 3.0}, "y_range must be a pair"),
         ({"x_range": (0, 1), "y_range": (1, 0)}, "y_range must be a pair"),
-        ({"x_range": (0, 1)}, "y_bound is missing"),
+        ({"x_range": (0, 1)}, r"y_range \(or y_bound\) is missing"),
     ],
 )
 def test_settings_that_contradict_each_other(settings, message):

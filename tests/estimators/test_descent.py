@@ -73,6 +73,49 @@ def test_bands_are_kept_as_long_as_they_tell_more_than_noise(bands, variance, ke
     assert descent.worth_keeping(np.array(bands), np.array(variance)) == kept
 
 
+def learnt(first, second, noises=(1e-6, 1e-6), *, known=False, move=None):
+    """What is learnt from gradients before and after a whole move, or another."""
+    descent = Descent.__new__(Descent)
+    descent.p, descent.learnt, descent.overshot, descent.known = len(first), np.eye(len(first)), False, known
+    descent.learn(first if move is None else move, first, second, noises, noises[0])
+    return descent.learnt, descent.overshot
+
+
+def test_a_move_that_went_too_far_is_learnt_from():
+    """A curvature of 3 along a move: the gradient turns round, twice as long."""
+    first = np.array([3.0, 0.0, 0.0])
+    inverse, overshot = learnt(first, -2.0 * first)
+    assert overshot
+    np.testing.assert_allclose(inverse, np.diag([1.0 / 3.0, 1.0, 1.0]))
+
+
+def test_a_gradient_that_became_longer_shows_a_direction_that_is_too_steep():
+    """Curvatures of 1 and 5; the move is mostly in the first direction, and nothing is wrong along it."""
+    curvature, first = np.diag([0.8, 5.0, 1.0]), np.array([3.0, 1.0, 0.0])
+    second = first - curvature @ first
+    inverse, overshot = learnt(first, second)
+    assert overshot
+    assert np.max(np.linalg.eigvals(curvature @ inverse).real) < 2.5
+    assert np.min(np.linalg.eigvalsh((inverse + inverse.T) / 2.0)) > 0.0
+
+
+@pytest.mark.parametrize("p", [3, 30, 200])
+def test_a_move_that_was_noise_teaches_nothing(p):
+    """At the solution both gradients are noise, the second that of the move, too: longer, as it should be."""
+    rng, wrong = np.random.default_rng(p), 0
+    for _ in range(300):
+        one, two = rng.normal(size=(2, p))
+        wrong += learnt(one, -one + 0.5 * two, (1.0, 0.25))[1]
+    assert wrong <= 6
+
+
+def test_coordinates_that_are_known_are_believed_longer():
+    first, noises = np.array([4.0, 0.0, 0.0]), (0.12, 0.12)
+    second = -first  # half of it: a curvature of 1.5, give or take .12
+    assert learnt(first, 0.5 * second, noises)[1]
+    assert not learnt(first, 0.5 * second, noises, known=True)[1]
+
+
 def test_a_rare_level_has_the_standard_error_that_its_rows_allow():
     # Its rows are the longest, so cutting them takes most of what they tell about the spread; without privacy it is 1/sqrt(300).
     errors = []

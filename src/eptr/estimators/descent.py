@@ -48,6 +48,7 @@ OVERSHOT = 1.3, 3.0  # curvature from which a move was too long, by so many stan
 # More rows are beyond a level than the curve says if a count is, by so many standard deviations; more bands follow if they
 # reach so much higher. Intervals doubt the curve earlier: from as many standard deviations below as few rows allow.
 CROWD, HIGHER, WARY = 3.0, 1.2, (1.7, 0.0126)
+KNOWN = 0.5  # share of the way by which a move may miss, and still go all of it
 CROWDED = 0.01  # more rows than were meant may be beyond the last level: as many as the geometric mean of those and this share
 LIMIT = 2.0  # on the length of the estimate, in root mean squares of y
 STEP_CLIP = (
@@ -106,6 +107,7 @@ class Descent:
         self.n, self.p, self.pace, self.frugal, self.even = rows.n, len(whitening.matrix), pace, frugal, even
         self.learnt = np.eye(self.p)  # inverse curvature, as steps that went too far have shown it. proof: overshoot
         self.overshot = False
+        self.known = even and float(np.max(whitening.doubt)) < KNOWN  # whether a whole move will arrive
         # Row of a weak direction; of a curvature, by cutting such rows, at most; whether noise forbids to reach so far.
         self.longest, self.lost, self.out_of_reach = 0.0, 0.0, False
         self.counts: list[tuple[float, float, float]] = []  # level, number of rows beyond it, noise
@@ -140,25 +142,33 @@ class Descent:
             variance = (self.spending.scale(ball, share) / self.n) ** 2
             gradient = self.spending.noisy(total[0], ball, share) / self.n  # proof: step
             if before is not None:
-                self.learn(phi - before[0], before[1] - gradient, before[2], before[2] + variance)
+                self.learn(phi - before[0], before[1], gradient, (before[2], variance), before[2])
             before = phi, gradient, variance
             phi = phi + self.pace * self.learnt @ gradient
             phi = phi * min(1.0, limit / max(float(np.linalg.norm(phi)), 1e-300))
         return phi
 
-    def learn(self, move: Array, change: Array, common: float, variance: float) -> None:
-        """From how a gradient changed over a move that it led to: if that clearly went too far, it shall not again.
+    def learn(self, move: Array, first: Array, second: Array, noises: tuple[float, float], common: float) -> None:
+        """From gradients before and after a move that the first led to: if it clearly went too far, it shall not again.
 
-        ``variance``: of the noise of the change; ``common``: its covariance with the move, which began with some of it.
-        proof: overshoot
+        ``noises``: their variances; ``common``: what of the first one's the move began with. proof: overshoot
         """
-        length = max(float(move @ move), 1e-300)
+        length, change, noise = max(float(move @ move), 1e-300), first - second, math.fsum(noises)
         bend = (float(move @ change) - self.p * common) / length
-        row = move @ self.learnt
+        row, doubt = move @ self.learnt, OVERSHOT[1] * math.sqrt(noise / length)
         along = float(row @ change)  # what is learnt must stay a way down
-        if along > 0.0 and bend > OVERSHOT[0] + OVERSHOT[1] * math.sqrt(variance / length):
+        if along > 0.0 and bend > (OVERSHOT[0] + doubt if self.known else max(OVERSHOT[0], 1.0 + doubt)):
             # Broyden's update of an inverse: learnt @ change is move afterwards.
             self.learnt = self.learnt + np.outer(move - self.learnt @ change, row) / along
+            self.overshot = True
+            return
+        here, there = float(first @ first), float(second @ second)
+        was, now = max(here - self.p * noises[0], noises[0]), there - self.p * (common + noises[1])
+        blur = 4.0 * (here * noises[0] + there * noises[1]) + 2.0 * self.p * (noises[0] ** 2 + noises[1] ** 2)
+        if now > was + OVERSHOT[1] * math.sqrt(blur):  # gradients are longer. proof: longer gradients
+            down = self.learnt @ second
+            less = 1.0 - 1.0 / (1.0 + math.sqrt(now / was))
+            self.learnt = self.learnt - less * np.outer(down, down) / float(second @ down)
             self.overshot = True
 
     def norms(self) -> Norms:
@@ -244,7 +254,11 @@ class Descent:
             (first, first_noise), *counts = self.bands(phi, bands, plan.passes[0], *asks)
             probing = PROBE * plan.passes[1] * len(probes)
             last = plan.passes[1] - probing
-            move = pace * (inverse @ np.sum(first, axis=0))
+            way, noisy = np.sum(first, axis=0), float(np.sum(first_noise))
+            signal = max(0.0, 1.0 - self.p * noisy / max(float(way @ way), 1e-300))
+            # Where the curvature may be another than it seems, noise is not followed: no pass would undo it. proof: overshoot
+            true = 1.0 if pace < 1.0 or self.known else signal
+            move = pace * true * (inverse @ way)
             if counts:
                 tail = self.counted(tail, beyond, counts[0], plan.checks[0])[0]
                 for probe, count in zip(probes, counts[1:], strict=True):
@@ -253,9 +267,9 @@ class Descent:
                 bands = self.longer(tail, bands)
             spread, beyond, low = self.spread(tail, bands.levels), Beyond(bands.levels[-1]), len(first)
             (second, second_noise), outer, count = self.parts(phi + move, bands, spread, last, beyond)
-            noises = [float(np.sum(v)) for v in (first_noise, second_noise)]
+            noises = noisy, float(np.sum(second_noise))
             again = np.sum(second[:low], axis=0)
-            self.learn(move, np.sum(first, axis=0) - again, noises[0], math.fsum(noises))
+            self.learn(move, way, again, noises, true * noisy)
             inverse = self.learnt if self.overshot else inverse
             # Both passes point to the solution, and are averaged by precision, the same for every band. One that comes from afar
             # does so with its upper bands alone, and its noise is undone by those of the next: if they would be left out, the
@@ -269,8 +283,8 @@ class Descent:
             variance[:low] = weight**2 * first_noise + (1.0 - weight) ** 2 * second_noise[:low]
             centre = phi + (1.0 - weight) * move
             if pace < 1.0 and not self.overshot:  # what short moves leave, the first pass showed. proof: short
-                short, way = 1.0 - (1.0 - weight) * pace, np.sum(first, axis=0)
-                more = (1.0 - pace) * short * max(0.0, 1.0 - self.p * noises[0] / max(float(way @ way), 1e-300))
+                short = 1.0 - (1.0 - weight) * pace
+                more = (1.0 - pace) * short * signal
                 centre = centre + more * (inverse @ way)
                 noise = ((1.0 - weight) * pace) ** 2 * second_noise
                 noise[:low] += (pace * short + more) ** 2 * first_noise

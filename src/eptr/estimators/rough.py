@@ -56,7 +56,7 @@ class Rough(Descent):
             size = clip / (math.sqrt(self.p) * float(norm.isf(beyond / 2.0)))
             if steps:
                 last, common = steps[-1], averaged(steps).variance
-                self.learn(phi - last.start, last.move - move, common, last.variance + variance)
+                self.learn(phi - last.start, last.move, move, (last.variance, variance), common)
             steps.append(Step(phi, move, clip, slope, variance, size))
             found = averaged(steps)
             end = found.start + self.learnt @ found.move

@@ -113,7 +113,7 @@ class Rough(Newton):
             (total,) = gradient.sums(self.rows, Bands((ball.radius,)))
             move = self.spending.noisy(total[0], ball, each) / self.n  # proof: step
             if steps:
-                self.learn(found - steps[-1][0], steps[-1][1] - move, noise**2 / len(steps), 2.0 * noise**2)
+                self.learn(found - steps[-1][0], steps[-1][1], move, (noise**2, noise**2), noise**2 / len(steps))
             steps.append((found, move))
             start, way = np.mean(steps, axis=0)
             found = self.shrunk(start + self.learnt @ way, noise**2 / len(steps))
@@ -132,7 +132,7 @@ class Rough(Newton):
                 (self.length * path[-1]) ** 2,
             )
             if before is not None:
-                self.learn(phi - before[0], before[1] - move, before[2], before[2] + variance)
+                self.learn(phi - before[0], before[1], move, (before[2], variance), before[2])
             before = phi, move, variance
             phi = self.inside(phi + self.learnt @ move)
         fade = (1.0 - FADING * self.length) ** 2
