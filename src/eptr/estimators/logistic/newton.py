@@ -29,6 +29,8 @@ STEPS, BEND = (0.05,) * 4, 0.2  # as many if the curvature is mostly noise; how 
 NOISE = 2.5  # times the noise of a step on log odds if it had the whole budget: its share, if that is more
 BLURRED, OVERSHOT = 0.5, 1.3  # noise of a curvature from which steps may go too far; by how much they clearly do
 CHANCE = 3.0  # standard deviations of noise by which a gradient must turn back where the curvature is clear
+QUIET = 0.25  # noise of the first step, in log odds, with which it reaches out to long rows
+OVER = 1.0  # log odds by which a band may move the rows that it is made of
 CLOSE = 1.9  # log odds that moved by less than this over n^(1/8) need but one step more. proof: passes
 CHEAP = 0.1  # noise of a step, in log odds, with which it is cut where the last pass is
 PART = 0.3  # of the way from the model without slopes: the first step is no longer, or another follows
@@ -133,6 +135,18 @@ class Newton(Descent):
     def seen_to(self) -> float:
         return self.wide * max(1.0, self.likelihood.rarest)
 
+    def reach(self, phi: Array, weak: Array) -> None:
+        """Not where the first steps would be led by noise. proof: long"""
+        plan = self.plan
+        super().reach(phi, weak)
+        if self.longest and self.loud(self.longest * self.seen_to) > QUIET * math.sqrt(plan.steps[0]):
+            self.plan, self.longest, self.lost, self.out_of_reach = plan, 0.0, 0.0, True
+
+    def loud(self, clip: float) -> float:
+        """Noise of a step that is cut there, in log odds, if it had the whole budget."""
+        noise = self.spending.scale(Ball(clip), 1.0) / self.n
+        return noise * math.sqrt(self.p / self.columns) * float(np.linalg.norm(self.likelihood.mix))
+
     def step(self, phi: Array, share: float, *asks: Any) -> tuple[Array, list[Array]]:
         """One of Newton's, and what else is asked of the same pass. proof: step"""
         cut, bend = Bands((self.clip,)), Curvature(self.plan.leverage)
@@ -187,7 +201,7 @@ class Newton(Descent):
         """Newton's steps until they are short: their end, how long gradients are, a step's variance, the share not used."""
         shares, norms, bend = self.plan.steps, self.norms(), Curvature(self.plan.leverage)
         noise = self.spending.scale(Ball(self.clip), 1.0) / self.n
-        loud = noise * math.sqrt(self.p / self.columns) * float(np.linalg.norm(self.likelihood.mix))
+        loud = self.loud(self.clip)
         blur = self.spending.scale(bend.contributions(self.p)[0], BEND * shares[0]) * math.sqrt(2.0 * self.p) / self.n
         self.blurred = blur > BLURRED
         clear = blur < CLEAR * math.sqrt(2.0 * self.p)
@@ -235,11 +249,20 @@ class Newton(Descent):
         move, way = np.sum(found, axis=0), phi - self.start
         chance = 9.0 * (doubt + float(np.sum(noise))) * float(np.trace(inverse))
         self.touched |= bool(move @ inverse @ move > max(ARRIVED**2 * (way @ curvature @ way), chance))
+        found, over = self.not_over(found, bands.levels, inverse)
         kept, moment = self.worth_keeping(found, noise), self.moment(tail, spread, outer, inverse)
         result = self.solution(tail, bands.levels, found, noise, kept, phi, inverse, moment)
         move, scale = result.phi - phi, result.noise * float(np.linalg.norm(inverse)) / math.sqrt(self.p)
-        covariance = result.covariance + self.left_by(inverse, move, float(np.sum(noise[:kept])))
+        covariance = result.covariance + self.left_by(inverse, move, float(np.sum(noise[:kept]))) + over
         return replace(result, phi=phi + self.at_most(move), covariance=covariance, noise=scale)
+
+    def not_over(self, bands: Array, levels: tuple[float, ...], inverse: Array) -> tuple[Array, Array]:
+        """Bands that move their own rows by no more log odds than a curvature is good for, and the square of the rest. proof: over"""
+        most = OVER * self.likelihood.rarest / float(np.linalg.norm(self.likelihood.mix, 2))
+        moves = np.linalg.norm(bands @ inverse, axis=1)
+        kept = np.minimum(1.0, most / np.maximum(moves * np.append(0.0, levels[:-1]), 1e-300))
+        rest = inverse @ np.sum((1.0 - kept)[:, None] * bands, axis=0)
+        return kept[:, None] * bands, np.outer(rest, rest)
 
     def reaching(self, tail: Tail) -> Tail:
         """If nothing but a spike of the common classes is seen, with rows as long as the rarest class has them. proof: spike"""
