@@ -29,7 +29,8 @@ NARROW = 2.5  # a column whose variance is less than so many times its noise, or
 CLOSER_SHARE = 0.02  # ... for this share of the whole budget, in cells that end at such shares of the half range
 EDGES = 2.0 ** np.arange(-14.0, 2.0)
 FINER = 32  # cells of a second look
-TAIL = 0.08  # share of rows in no clear cell from which a column may have a tail
+TAIL = 0.08  # share of rows in no clear cell, noise counted, from which a column may have a tail ...
+FARTHER = 2.0  # ... which lies at so many times the end of those that are clear, at most
 SPIKE = 0.5  # a column with more rows in one cell may be one value and a few others
 SEEN = 4.0  # standard deviations at which a cell is more than noise
 USELESS = 0.25  # noise on a mean, in half ranges, from which it is not worth using
@@ -160,10 +161,11 @@ def standardise(
     floor = np.minimum(finest, LEAST)
     if centred and noise < USELESS and np.any(narrow):
         where = np.flatnonzero(narrow)
-        moved, wide, held, again = _closer(rows, where, (middle + half * mean)[where], half[where], whole)
+        moved, wide, hidden, end, again = _closer(rows, where, (middle + half * mean)[where], half[where], whole)
         mean[where] = np.clip(mean[where] + moved, -1.0, 1.0)
-        # Where cells do not show all rows the others may be a tail, which is in the variance. proof: closer
-        tail = np.where(held < 1.0 - TAIL, (spread - blur / 2.0)[where], 0.0)
+        # Rows that cells do not show may be a tail: as far as the next cells, or as the variance allows. proof: closer
+        tail = wide**2 + hidden * (FARTHER * end) ** 2
+        tail = np.where(hidden > TAIL, np.minimum(tail, (spread + blur)[where]), 0.0)
         spread[where] = np.where(wide > 0.0, np.maximum(wide**2, tail), spread[where])
         floor[where], share = (
             np.where(wide > 0.0, EDGES[0], floor[where]),
@@ -185,10 +187,10 @@ def standardise(
 
 def _closer(
     rows: Rows, where: NDArray[np.int64], centre: Array, half: Array, whole: Portion
-) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+) -> tuple[Array, Array, Array, Array, NDArray[np.bool_]]:
     """How far the means of columns lie from ``centre``, and their standard deviations (0: not seen), in half ranges.
 
-    Then the share of the rows in cells that are clear at first, and which were looked at twice.
+    Then the share of the rows that may be in no cell that is clear at first, where these end, and which were looked at twice.
 
     From signed cells of doubling width around a mean that is known up to noise: whatever their size, they are seen as well. A
     column that is narrower than that noise lies in one of them, or on an end: what is clear is cut evenly for a second look.
@@ -196,22 +198,26 @@ def _closer(
     ends = np.tile(
         np.concatenate([-EDGES[:0:-1], [0.0], EDGES[1:]]), (len(where), 1)
     )  # the innermost hold all that is smaller
-    clear = _clear(rows, where, centre, half, ends, whole)
+    clear, sd = _clear(rows, where, centre, half, ends, whole)
     (moved, wide), held = _moments(ends, clear), np.sum(clear, axis=1) / rows.n
+    hidden = np.maximum(1.0 - held + sd / rows.n * np.sqrt(np.sum(clear > 0.0, axis=1)), 0.0)
+    end = np.max(np.maximum(abs(ends[:, 1:]), abs(ends[:, :-1])) * (clear > 0.0), axis=1)
     twice = (wide == 0.0) & (held > 1.0 - TAIL)
     again = np.flatnonzero(twice)
     if not again.size:
-        return moved, wide, held, twice
+        return moved, wide, hidden, end, twice
     low, high = np.transpose(
         [(np.min(ends[j, :-1][clear[j] > 0.0]), np.max(ends[j, 1:][clear[j] > 0.0])) for j in again]
     )
     even = np.column_stack([low - 1.0, np.linspace(low, high, FINER + 1, axis=1), high + 1.0])
-    seen = _clear(rows, where[again], centre[again], half[again], even, whole)
+    seen, _ = _clear(rows, where[again], centre[again], half[again], even, whole)
     moved[again], wide[again] = _moments(even[:, 1:-1], seen[:, 1:-1])
-    return moved, wide, held, twice
+    return moved, wide, hidden, end, twice
 
 
-def _clear(rows: Rows, where: NDArray[np.int64], centre: Array, half: Array, ends: Array, whole: Portion) -> Array:
+def _clear(
+    rows: Rows, where: NDArray[np.int64], centre: Array, half: Array, ends: Array, whole: Portion
+) -> tuple[Array, float]:
     """Rows in cells with such ends, in half ranges around ``centre``, as far as they exceed noise; outer cells are open."""
     count, size = len(where), ends.shape[1] - 1
 
@@ -226,8 +232,8 @@ def _clear(rows: Rows, where: NDArray[np.int64], centre: Array, half: Array, end
     (sums,) = rows.sum(below)
     counts = np.diff(sums, axis=1, prepend=0.0)
     one = Shape(math.sqrt(2.0 * count) * (1.0 + 1e-15), math.sqrt(count) * (1.0 + 1e-15))
-    noisy = whole.noisy(counts, one, CLOSER_SHARE)  # proof: closer
-    return np.where(noisy > SEEN * whole.scale(one, CLOSER_SHARE), noisy, 0.0)
+    noisy, sd = whole.noisy(counts, one, CLOSER_SHARE), whole.scale(one, CLOSER_SHARE)  # proof: closer
+    return np.where(noisy > SEEN * sd, noisy, 0.0), sd
 
 
 def _moments(ends: Array, clear: Array) -> tuple[Array, Array]:

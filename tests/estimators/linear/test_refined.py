@@ -184,10 +184,11 @@ def test_a_column_with_a_long_tail_does_not_drive_steps_apart(kind):
     [
         (Design("linear", "measurements", "skewed", ()), 5000, (2.0, 4.0), 0.3),
         (Design("linear", "measurements", "normal", ()), 1500, (8.0,), 0.027),
+        (Design("linear", "long tails", "skewed", ()), 5000, (1.0,), 0.5),
     ],
 )
 def test_columns_of_the_same_things_with_long_tails_do_not_drive_steps_apart(design, n, budgets, most):
-    """Of what columns explain .36 and .031 were lost on the average, and now .24 and .022."""
+    """Of what columns explain .36, .031 and 9 times all were lost on the average, and now .2, .017 and .19."""
     runs = np.array([every_budget(design, n, seed, budgets) for seed in range(30)])
     assert np.mean(runs[:, :, 0] / runs[:, :, 1]) < most
 
