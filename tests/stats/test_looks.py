@@ -10,7 +10,7 @@ import pytest
 
 from eptr import stats
 from eptr.rows.memory import MemoryRows
-from eptr.stats.looks import ALONE, FADE, FASTEST, NEXT, Look, fading, lasting, look_at_columns
+from eptr.stats.looks import ALONE, FADE, FASTEST, LASTING, NEXT, Look, fading, lasting, look_at_columns
 
 pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
 
@@ -146,7 +146,7 @@ def test_so_many_rows_lie_no_farther_out_than_cells_and_noise_allow():
 def test_a_clump_too_faint_to_clip_for_is_feared():
     """Four standard deviations of noise: seldom noise, and not enough for a clip. Three are noise, if no tail leads there."""
     counts = np.array([500.0, 100, 10, 0, 56, 42, 0])
-    feared = lasting(counts, edges(7), 14.0, 1.0, NEXT)
+    feared = lasting(counts, edges(7), 14.0, LASTING[1], NEXT)
     assert feared.seen == 2
     assert feared.apart.tolist() == [0, 0, 0, 0, 56 + 28, 0, 0]
     assert feared.counts[4] == 0.0
@@ -155,10 +155,20 @@ def test_a_clump_too_faint_to_clip_for_is_feared():
 
 def test_a_clump_too_faint_to_clip_for_may_lie_at_the_outer_end_of_its_cell():
     counts = np.array([500.0, 100, 10, 0, 56, 42, 0])
-    feared = lasting(counts, edges(7), 14.0, 1.0, NEXT)
+    feared = lasting(counts, edges(7), 14.0, LASTING[1], NEXT)
     more = feared.beyond(np.array([5.0]), 2, 3.0) - replace(feared, apart=np.zeros(7)).beyond(np.array([5.0]), 2, 3.0)
     assert more == pytest.approx((56 + 28) * ((3.0 + 31.0) ** 2 - 8.0**2))
     assert feared.outermost(np.array([15.0])) >= (56 + 28) * (31.0 - 15.0)
+
+
+def test_squares_are_feared_where_noise_may_have_emptied_a_cell_and_have_a_mean():
+    """Two standard deviations of noise, and at most half of the rows of the cell before."""
+    counts = np.array([500.0, 100, 80, 10, 0, 0, 0])
+    one, two = (lasting(counts, edges(7), 14.0, LASTING[kind], NEXT).counts for kind in (1, "of squares"))
+    assert one[3] == 24.0
+    assert two[3] == 38.0
+    assert np.all(two[3:] >= one[3:])
+    assert np.all(two[4:] <= 0.5 * two[3:-1])
 
 
 @pytest.mark.parametrize(("code", "bounds"), [(999.0, (0, 1000)), (9999.0, (0, 10_000))])

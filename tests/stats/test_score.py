@@ -155,8 +155,8 @@ def test_scores_of_skewed_outcomes_hold_the_truth(scoring, n, epsilon, truth):
         found = stats.score(Price(), X, y, **asked)
         held += found.low <= truth <= found.high
         ends.append((found.high - found.low) / abs(truth))
-    assert held >= 28
-    assert np.median(ends) < 1.0
+    assert held >= 36
+    assert np.median(ends) < 2.0
 
 
 def test_r_squared_is_not_blurred_by_what_its_squares_may_lack():

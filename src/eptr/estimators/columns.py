@@ -30,7 +30,7 @@ CLOSER_SHARE = 0.02  # ... for this share of the whole budget, in cells that end
 EDGES = 2.0 ** np.arange(-14.0, 2.0)
 FINER = 32  # cells of a second look
 TAIL = 0.08  # share of rows in no clear cell, noise counted, from which a column may have a tail ...
-FARTHER = 2.0  # ... which lies at so many times the end of those that are clear, at most
+FARTHER = 3.0  # ... which lies at so many times the end of those that are clear, at most
 SPIKE = 0.5  # a column with more rows in one cell may be one value and a few others
 SEEN = 4.0  # standard deviations at which a cell is more than noise
 USELESS = 0.25  # noise on a mean, in half ranges, from which it is not worth using
@@ -163,7 +163,7 @@ def standardise(
         where = np.flatnonzero(narrow)
         moved, wide, hidden, end, again = _closer(rows, where, (middle + half * mean)[where], half[where], whole)
         mean[where] = np.clip(mean[where] + moved, -1.0, 1.0)
-        # Rows that cells do not show may be a tail: as far as the next cells, or as the variance allows. proof: closer
+        # Rows that cells do not show may be a tail: three times as far out, or as the variance allows. proof: closer
         tail = wide**2 + hidden * (FARTHER * end) ** 2
         tail = np.where(hidden > TAIL, np.minimum(tail, (spread + blur)[where]), 0.0)
         spread[where] = np.where(wide > 0.0, np.maximum(wide**2, tail), spread[where])

@@ -70,7 +70,8 @@ def clip_columns(
         # Differences of squares may be negative, and are near 0 in most rows: of their rare rows `score.py` knows more.
         apart = of_squares and look.bounds[0] < 0.0
         fades = SQUARES if of_squares and not apart else (FADE, FASTEST)
-        clip = _interval(look, noise / weights.mean, fades, 2 if apart else 1)[:, None]
+        lasts = 2 if apart else "of squares" if of_squares else 1
+        clip = _interval(look, noise / weights.mean, fades, lasts)[:, None]
     else:
         clip = _centred(look, noise / weights.square, weights.square / weights.mean)[:, None]
     return Clip(clip[0], clip[1], clip[2], clip[3], clip[4], clip[5], left, (clip[6], clip[7]), look.farthest, look)
@@ -103,7 +104,7 @@ def _feared(tail: Tail, clips: Array, lost: Array, power: int = 1) -> Array:
     return np.maximum(lost, CLUMP / power * tail.outermost(clips, power))
 
 
-def _interval(look: Look, noise: float, fades: tuple[float, float], lasts: int) -> Array:
+def _interval(look: Look, noise: float, fades: tuple[float, float], lasts: int | str) -> Array:
     """For means: each end where noise and loss together are least; tails fade so, and last as those for such a power do."""
     tails = look.tails(*fades)
     ends = _ends(look, tails)
@@ -115,7 +116,7 @@ def _interval(look: Look, noise: float, fades: tuple[float, float], lasts: int) 
     at = np.unravel_index(np.argmin(risk), risk.shape)
     end, guess, all_of_it = (np.array([v[k] for v, k in zip(pair, at, strict=True)]) for pair in (ends, lost, most))
     (below, above), more = end, np.maximum(all_of_it - guess, 0.0)
-    if lasts == 1:
+    if lasts != 2:
         # Rows beyond a clip at c add x - c each, if tails last, and differ from sample to sample: two standard errors of that.
         squares = [(t.beyond(c[None], 2) - 2.0 * c * t.beyond(c[None])).item() for t, c in zip(last, end, strict=True)]
         more = np.hypot(more, 2.0 * np.sqrt(np.maximum(squares, 0.0)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,15 +34,24 @@ SHARED = 0.6
 # Beyond the last cell that stands out, each count is this times less of the one before than that was of its own, or less if
 # that is seen, down to a limit: values that are counts have gaps.
 FADE, FASTEST = 0.55, 0.2
-# The most that is feared: counts that are the same parts of each other, as those of powers of x; where squares are asked for,
-# which such tails may double, parts that fall by 5 %.
-LASTING = {1: 1.0, 2: 0.95}
 # What noise may have taken from a clump that is too faint to clip for, in its standard deviations.
 HIDDEN = 2.0
 # The mean of what lies beyond the inner end of a cell, as a share of its width: tails fall.
 WITHIN = 0.37
 
 
+class Feared(NamedTuple):
+    """The most that may be in cells that noise hides, of each the part ``fade`` times that of the cell before."""
+
+    fade: float = 1.0
+    most: float = 1.0  # such part of the cell before
+    doubt: float = 1.0  # what noise may hide, in its standard deviations
+
+
+# Counts that are the same parts of each other, as those of powers of x; where squares are asked for, which such tails may double,
+# parts that fall by 5 %. Columns of squares have a mean only if less than half of the rows are twice as far out, and most of it
+# may be in the one cell that noise happens to empty.
+LASTING = {1: Feared(), 2: Feared(fade=0.95), "of squares": Feared(most=0.5, doubt=2.0)}
 # Numbers at a time, so that what is computed of them stays near the processor.
 _IN_CACHE = 200_000
 _SIGN = 2**11  # of twelve bits, the one that is the sign
@@ -118,8 +127,8 @@ def fading(counts: Array, edges: Array, sd: float, fade: float, fastest: float, 
     return Tail(edges, found, seen, standing, np.zeros_like(found))
 
 
-def lasting(counts: Array, edges: Array, sd: float, fade: float, near: float, slow: float = 0.0) -> Tail:
-    """The same with the most that may be there; with a power of x, whose counts are the same parts of each other, if fade = 1.
+def lasting(counts: Array, edges: Array, sd: float, feared: Feared, near: float, slow: float = 0.0) -> Tail:
+    """The same with the most that may be there.
 
     ``slow``: each is at least such a part, if noise may hide it.
     """
@@ -128,7 +137,8 @@ def lasting(counts: Array, edges: Array, sd: float, fade: float, near: float, sl
     found[seen - 1 : seen] += sd  # of the last that stands out, too
     ratio = min(float(found[seen - 1] / max(found[seen - 2], sd)), 1.0) if seen > 1 else 1.0
     for k in range(max(seen, 1), len(counts)):
-        found[k] = min(max(fade * ratio, slow) * found[k - 1], found[k] + sd)
+        part = max(feared.fade * min(ratio, feared.most), slow)
+        found[k] = min(part * found[k - 1], found[k] + feared.doubt * sd)
         ratio = float(found[k] / max(found[k - 1], 1e-9))
     # Others may be too faint to clip for, and too many to be sure that they are noise; where cells are wide, what is far out is
     # a clump (a code of many nines), and may lie anywhere in its cell.
@@ -277,14 +287,14 @@ class Look:
         below, above = (fading(*side, self.sd, fade, fastest, self.near) for side in self._sides())
         return below, above
 
-    def lasting(self, power: int, slow: float = 0.0) -> tuple[Tail, Tail]:
-        """The same, with the most that may be there, for sums of x^``power``."""
+    def lasting(self, power: int | str, slow: float = 0.0) -> tuple[Tail, Tail]:
+        """The same, with the most that may be there, for sums of x^``power``, or for those of a column "of squares"."""
         below, above = (lasting(*side, self.sd, LASTING[power], self.near, slow) for side in self._sides())
         return below, above
 
-    def outside(self, low: float, high: float, slow: float = 0.0) -> Array:
+    def outside(self, low: float, high: float, power: int | str, slow: float = 0.0) -> Array:
         """Sums of what lies below and above two ends, at most."""
-        pairs = zip(self.lasting(1, slow), (self.centre - low, high - self.centre), strict=True)
+        pairs = zip(self.lasting(power, slow), (self.centre - low, high - self.centre), strict=True)
         return np.array([tail.beyond(np.array([max(end, 0.0)])).item() for tail, end in pairs])
 
     def _sides(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:

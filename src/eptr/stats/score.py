@@ -15,7 +15,6 @@ from ..errors import BoundError, InputError
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
 from ..rows.task import Task
-from .clip import CLUMP
 from .curve import calibration, roc_auc
 from .estimate import Estimate
 from .mean import Means, mean_errors, mean_weights, means
@@ -34,6 +33,7 @@ R_SQUARED = (0.15, 0.2, 0.2, 0.45)
 _DRAWS = 2000
 # Tails of W that noise hides: each count at least such a part of the one before, as where a mean hardly exists.
 SLOW = 0.5
+RARE = 1.0 / 3.0  # of what larger columns have beyond the clip, as much as W may lack
 
 
 @statistic
@@ -208,8 +208,9 @@ def _with_rare(above: Means, error: Means, below: Means, ratio: float, n: int) -
     if above.look is None or error.look is None or below.look is None:
         return above
     low, high = (float(end[0]) for end in above.ends)
-    rows = [ratio * below.look.outside(low, -low / max(ratio, 1e-200))[1], error.look.outside(low, high)[1]]
-    down, up = np.minimum(above.look.outside(low, high, SLOW), CLUMP * np.array(rows)) / n
+    least = ratio * below.look.outside(low, -low / max(ratio, 1e-200), "of squares")[1]
+    most = error.look.outside(low, high, "of squares")[1]
+    down, up = np.minimum(above.look.outside(low, high, 1, SLOW), RARE * np.array([least, most])) / n
     return replace(above, below=np.maximum(above.below, down), above=np.maximum(above.above, up))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import expit, softmax
@@ -9,6 +11,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 import eptr
+from eptr.estimators.descent import Descent
+from eptr.estimators.logistic.likelihood import likelihood
+from eptr.estimators.logistic.newton import OVER, Newton, course
 
 
 def steep(spread, seed, n=20_000):
@@ -114,3 +119,42 @@ def test_a_long_tail_is_no_reason_to_tell_less_the_larger_the_budget(epsilon):
         held.extend(((low <= slopes) & (slopes <= high))[known])
     assert np.mean(told) > 0.5
     assert np.mean(held) > 0.85
+
+
+def test_bands_move_their_own_rows_no_farther_than_a_curvature_is_good_for():
+    newton = Newton.__new__(Newton)
+    newton.likelihood = likelihood(np.array([0.95, 0.05]))
+    per_length = (
+        float(newton.likelihood.mix[0, 0]) / newton.likelihood.rarest
+    )  # log odds of a row of a band, over its level
+    bands = np.array([[0.5, 0.0], [0.0, 1.0], [2.0, 0.0]])
+    inverse = np.diag([1.0, 3.0])
+    kept, over = newton.not_over(bands, (1.0, 2.0, 4.0), inverse)
+    moves = np.linalg.norm(kept @ inverse, axis=1) * [0.0, 1.0, 2.0] * per_length
+    assert np.all(moves <= OVER * (1.0 + 1e-12))
+    np.testing.assert_array_equal(kept[0], bands[0])  # it begins at nothing
+    assert moves[1:].max() == pytest.approx(OVER)
+    cut = inverse @ (bands - kept).sum(axis=0)
+    np.testing.assert_allclose(over, np.outer(cut, cut))
+    few = newton.not_over(bands * 1e-3, (1.0, 2.0, 4.0), inverse)
+    np.testing.assert_array_equal(few[0], bands * 1e-3)
+    assert not few[1].any()
+
+
+@pytest.mark.parametrize(("scale", "reached"), [(1e-4, True), (1e4, False)])
+def test_long_rows_are_out_of_reach_where_the_first_step_would_be_noise(scale, reached, monkeypatch):
+    """And the schedule is as if nobody had looked."""
+    newton = Newton.__new__(Newton)
+    newton.plan, newton.longest, newton.lost, newton.out_of_reach = course(10_000, 4, 1.0, 0.9), 0.0, 0.0, False
+    newton.likelihood, newton.wide = likelihood(np.array([0.5, 0.5])), 2.0
+    monkeypatch.setattr(Newton, "loud", lambda self, clip: scale * clip)
+
+    def found(self, phi, weak):
+        self.longest, self.lost, self.plan = 30.0, 0.1, replace(self.plan, leverage=1e3)
+
+    monkeypatch.setattr(Descent, "reach", found)
+    before = newton.plan
+    newton.reach(np.zeros(4), np.eye(4)[:1])
+    assert (newton.longest > 0.0) is reached
+    assert newton.out_of_reach is not reached
+    assert (newton.plan == before) is not reached

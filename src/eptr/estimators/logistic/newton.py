@@ -257,7 +257,7 @@ class Newton(Descent):
         return replace(result, phi=phi + self.at_most(move), covariance=covariance, noise=scale)
 
     def not_over(self, bands: Array, levels: tuple[float, ...], inverse: Array) -> tuple[Array, Array]:
-        """Bands that move their own rows by no more log odds than a curvature is good for, and the square of the rest. proof: over"""
+        """Bands that move their own rows no farther than a curvature is good for, and the square of the rest. proof: over"""
         most = OVER * self.likelihood.rarest / float(np.linalg.norm(self.likelihood.mix, 2))
         moves = np.linalg.norm(bands @ inverse, axis=1)
         kept = np.minimum(1.0, most / np.maximum(moves * np.append(0.0, levels[:-1]), 1e-300))
