@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import eptr
-from eptr.estimators.descent import Descent, levels
+from eptr.estimators.descent import Descent
+from eptr.estimators.ends import levels
+from eptr.estimators.learning import Learnt
 from eptr.estimators.tail import Tail
 from eptr.rows.memory import MemoryRows
 
@@ -75,10 +77,9 @@ def test_bands_are_kept_as_long_as_they_tell_more_than_noise(bands, variance, ke
 
 def learnt(first, second, noises=(1e-6, 1e-6), *, known=False, move=None):
     """What is learnt from gradients before and after a whole move, or another."""
-    descent = Descent.__new__(Descent)
-    descent.p, descent.learnt, descent.overshot, descent.known = len(first), np.eye(len(first)), False, known
-    descent.learn(first if move is None else move, first, second, noises, noises[0])
-    return descent.learnt, descent.overshot
+    found = Learnt(len(first), known=known)
+    found.from_move(first if move is None else move, first, second, noises, noises[0])
+    return found.inverse, found.overshot
 
 
 def test_a_move_that_went_too_far_is_learnt_from():

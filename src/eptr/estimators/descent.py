@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..privacy.contribution import Ball
 from ..privacy.spending import Portion
 from ..rows.engine import Rows
+from .ends import lasting, levels, longer, ratio_beyond
 from .gap import CLEAR as GAP_CLEAR
 from .gap import PROBE, Gap
 from .gradient import (
@@ -33,6 +34,8 @@ from .gradient import (
     Spread,
     round_public,
 )
+from .learning import Learnt
+from .long_rows import LongRows
 from .schedule import SURE, Schedule
 from .tail import RATIO, Tail
 from .whitening import Whitening, repaired
@@ -43,11 +46,9 @@ Array = NDArray[np.float64]
 
 # Chosen by benchmarks/choose_defaults.py on simulated data only.
 NEAR = 9.0  # squared length of a move, in that of its noise, up to which it may be noise
-LOW = 0.85  # the first level: this quantile of the gradients' norms, or half the last one
-OVERSHOT = 1.3, 3.0  # curvature from which a move was too long, by so many standard deviations of its noise
-# More rows are beyond a level than the curve says if a count is, by so many standard deviations; more bands follow if they
-# reach so much higher. Intervals doubt the curve earlier: from as many standard deviations below as few rows allow.
-CROWD, HIGHER, WARY = 3.0, 1.2, (1.7, 0.0126)
+# More rows are beyond a level than the curve says if a count is, by so many standard deviations. Intervals doubt the curve
+# earlier: from as many standard deviations below as few rows allow.
+CROWD, WARY = 3.0, (1.7, 0.0126)
 KNOWN = 0.5  # share of the way by which a move may miss, and still go all of it
 CROWDED = 0.01  # more rows than were meant may be beyond the last level: as many as the geometric mean of those and this share
 LIMIT = 2.0  # on the length of the estimate, in root mean squares of y
@@ -62,12 +63,11 @@ SLOPE = 0.3  # least mean derivative of a step of symmetric errors
 EXTRAPOLATE = 0.5  # of what the tail's curve says lies beyond the last level
 UNSEEN = 0.25  # what may lie beyond it at least, in units of the last band, if outside/n = .002; growing as its root
 MOST = 5.0  # what may lie beyond it at most
-FADING = 0.7  # bands that fade more slowly than this are taken to go on as the last two do, times this
 CLEAR = 0.5  # persons are added up if the noise of that is less than this much of what the bound would add
 CELLS = 28
-# Of the budget, on how long rows are in weak directions; cells of that, times its noise that one is believed from, and how many
-# root mean squares of the residuals these rows' gradients are seen up to.
-LONG_SHARE, LONG_CELLS, LONG_SEEN, LONG_LEAST, LONG_ERRORS = 0.03, 24, (3.0, 0.15), 3.0, 2.0
+# Of the budget, on how long rows are in weak directions; the least of them, times p; and how many root mean squares of the
+# residuals these rows' gradients are seen up to.
+LONG_SHARE, LONG_LEAST, LONG_ERRORS = 0.03, 3.0, 2.0
 LOUD = 2.0  # noise of the last pass, in standard errors of a coefficient, up to which bands reach out to them
 
 
@@ -105,9 +105,8 @@ class Descent:
         self.likelihood, self.rows, self.x_bound, self.constant = likelihood, rows, x_bound, constant
         self.whitening, self.spending, self.plan, self.largest = whitening, spending, plan, largest
         self.n, self.p, self.pace, self.frugal, self.even = rows.n, len(whitening.matrix), pace, frugal, even
-        self.learnt = np.eye(self.p)  # inverse curvature, as steps that went too far have shown it. proof: overshoot
-        self.overshot = False
         self.known = even and float(np.max(whitening.doubt)) < KNOWN  # whether a whole move will arrive
+        self.learnt = Learnt(self.p, known=self.known)  # proof: overshoot
         # Row of a weak direction; of a curvature, by cutting such rows, at most; whether noise forbids to reach so far.
         self.longest, self.lost, self.out_of_reach = 0.0, 0.0, False
         self.counts: list[tuple[float, float, float]] = []  # level, number of rows beyond it, noise
@@ -142,34 +141,11 @@ class Descent:
             variance = (self.spending.scale(ball, share) / self.n) ** 2
             gradient = self.spending.noisy(total[0], ball, share) / self.n  # proof: step
             if before is not None:
-                self.learn(phi - before[0], before[1], gradient, (before[2], variance), before[2])
+                self.learnt.from_move(phi - before[0], before[1], gradient, (before[2], variance), before[2])
             before = phi, gradient, variance
-            phi = phi + self.pace * self.learnt @ gradient
+            phi = phi + self.pace * self.learnt.inverse @ gradient
             phi = phi * min(1.0, limit / max(float(np.linalg.norm(phi)), 1e-300))
         return phi
-
-    def learn(self, move: Array, first: Array, second: Array, noises: tuple[float, float], common: float) -> None:
-        """From gradients before and after a move that the first led to: if it clearly went too far, it shall not again.
-
-        ``noises``: their variances; ``common``: what of the first one's the move began with. proof: overshoot
-        """
-        length, change, noise = max(float(move @ move), 1e-300), first - second, math.fsum(noises)
-        bend = (float(move @ change) - self.p * common) / length
-        row, doubt = move @ self.learnt, OVERSHOT[1] * math.sqrt(noise / length)
-        along = float(row @ change)  # what is learnt must stay a way down
-        if along > 0.0 and bend > (OVERSHOT[0] + doubt if self.known else max(OVERSHOT[0], 1.0 + doubt)):
-            # Broyden's update of an inverse: learnt @ change is move afterwards.
-            self.learnt = self.learnt + np.outer(move - self.learnt @ change, row) / along
-            self.overshot = True
-            return
-        here, there = float(first @ first), float(second @ second)
-        was, now = max(here - self.p * noises[0], noises[0]), there - self.p * (common + noises[1])
-        blur = 4.0 * (here * noises[0] + there * noises[1]) + 2.0 * self.p * (noises[0] ** 2 + noises[1] ** 2)
-        if now > was + OVERSHOT[1] * math.sqrt(blur):  # gradients are longer. proof: longer gradients
-            down = self.learnt @ second
-            less = 1.0 - 1.0 / (1.0 + math.sqrt(now / was))
-            self.learnt = self.learnt - less * np.outer(down, down) / float(second @ down)
-            self.overshot = True
 
     def norms(self) -> Norms:
         """Cells up to the longest gradient there can be."""
@@ -188,35 +164,25 @@ class Descent:
         return self.read(norms, counts, self.plan.norms), others
 
     def reach(self, phi: Array, weak: Array) -> None:
-        """How long rows are in ``weak`` directions, which a second look made as wide as others. proof: long
-
-        A curvature is cut so far out that cutting costs as much as noise does.
-        """
-        least = max(self.plan.leverage, LONG_LEAST * self.p)
-        edges = (least - self.p) * RATIO ** np.arange(LONG_CELLS)  # what a row has elsewhere is about p
-        middle = edges / math.sqrt(RATIO)
-        sizes = Norms(tuple(map(float, np.sqrt(edges))), rooted=True)
-        (cell,) = sizes.contributions(self.p)
+        """Out to long rows of ``weak`` directions, which a second look made as wide as others, if any are seen. proof: long"""
+        rows = LongRows(max(self.plan.leverage, LONG_LEAST * self.p), self.p, self.n)
         seen_in = round_public(self.whitening.matrix @ weak, ROW_BITS - math.ceil(math.log2(len(weak) + 1)))
         at = Gradient(self.likelihood, self.x_bound, self.constant, seen_in, self.theta(phi))
-        noisy = self.spending.noisy(at.sums(self.rows, sizes)[0], cell, LONG_SHARE)  # proof: long
-        last = last_seen(noisy[1:] / self.spending.scale(cell, LONG_SHARE))
+        (cell,) = rows.ask.contributions(self.p)
+        noisy = self.spending.noisy(at.sums(self.rows, rows.ask)[0], cell, LONG_SHARE)  # proof: long
+        last = rows.last(noisy, self.spending.scale(cell, LONG_SHARE))
         if not last:
             return
-        longest = math.sqrt(middle[last] + self.p)
-        self.out_of_reach = self.spending.scale(Ball(longest * self.seen_to), self.plan.passes[1]) > LOUD * math.sqrt(
-            self.n
-        )
+        longest = rows.length(last)
+        noise = self.spending.scale(Ball(longest * self.seen_to), self.plan.passes[1])
+        self.out_of_reach = noise > LOUD * math.sqrt(self.n)
         if self.out_of_reach:
             return
         self.longest = longest
         if self.plan.curvature:
-            seen = np.maximum(noisy * (np.arange(LONG_CELLS) <= last), 0.0)
-            lost = np.array([seen @ np.maximum(middle - edge, 0.0) for edge in edges]) / self.n
             (one,) = Curvature(1.0).contributions(self.p)
-            noise = (edges + self.p) * self.spending.scale(one, self.plan.curvature) * math.sqrt(self.p) / self.n
-            best = int(np.argmin(lost**2 + noise**2))
-            self.plan, self.lost = replace(self.plan, leverage=float(edges[best]) + self.p), float(lost[best])
+            leverage, self.lost = rows.cut(noisy, last, self.spending.scale(one, self.plan.curvature))
+            self.plan = replace(self.plan, leverage=leverage)
 
     def reaching(self, tail: Tail) -> Tail:
         """With the gradients of long rows, if there are any. proof: long"""
@@ -264,25 +230,25 @@ class Descent:
                 for probe, count in zip(probes, counts[1:], strict=True):
                     hides, lost = gap.counted(probe.level, *self.count(probe, count, probing))
                     tail = gap.holding if hides else tail
-                bands = self.longer(tail, bands)
+                bands = longer(tail, bands, plan.outside, self.largest)  # proof: longer
             spread, beyond, low = self.spread(tail, bands.levels), Beyond(bands.levels[-1]), len(first)
             (second, second_noise), outer, count = self.parts(phi + move, bands, spread, last, beyond)
             noises = noisy, float(np.sum(second_noise))
             again = np.sum(second[:low], axis=0)
-            self.learn(move, way, again, noises, true * noisy)
-            inverse = self.learnt if self.overshot else inverse
+            self.learnt.from_move(move, way, again, noises, true * noisy)
+            inverse = self.learnt.inverse if self.learnt.overshot else inverse
             # Both passes point to the solution, and are averaged by precision, the same for every band. One that comes from afar
             # does so with its upper bands alone, and its noise is undone by those of the next: if they would be left out, the
             # next counts alone, and whole.
             kept, every = self.worth_keeping(second, second_noise), len(bands.levels)
-            far = not self.overshot and float(move @ move) > NEAR * self.p * noises[0]
+            far = not self.learnt.overshot and float(move @ move) > NEAR * self.p * noises[0]
             alone = far and kept < every
             weight = 0.0 if alone else float(second_noise[0] / (first_noise[0] + second_noise[0]))
             kept, variance, together = every if alone else kept, second_noise.copy(), second.copy()
             together[:low] = weight * first + (1.0 - weight) * second[:low]
             variance[:low] = weight**2 * first_noise + (1.0 - weight) ** 2 * second_noise[:low]
             centre = phi + (1.0 - weight) * move
-            if pace < 1.0 and not self.overshot:  # what short moves leave, the first pass showed. proof: short
+            if pace < 1.0 and not self.learnt.overshot:  # what short moves leave, the first pass showed. proof: short
                 short = 1.0 - (1.0 - weight) * pace
                 more = (1.0 - pace) * short * signal
                 centre = centre + more * (inverse @ way)
@@ -323,15 +289,6 @@ class Descent:
         crowded = self.even and found > told + CROWD * noise
         return tail.counted(ask.level, found, noise) if crowded else tail, feared, few
 
-    def longer(self, tail: Tail, bands: Bands) -> Bands:
-        """More bands above the last one, if more rows lie beyond it than were meant to. proof: longer"""
-        last = bands.levels[-1]
-        factor = min(tail.level(self.plan.outside), self.largest) / last
-        if factor < HIGHER:
-            return bands
-        doubled = (last * 2.0**k for k in range(1, math.ceil(math.log2(factor))))
-        return Bands((*bands.levels, *doubled, last * factor))
-
     def solution(
         self,
         tail: Tail,
@@ -357,7 +314,11 @@ class Descent:
         sure = self.frugal and plan.outside < SURE * n
         ratio = ratio_beyond(feared or tail, levels)
         unseen = max(ratio, 0.0 if sure else UNSEEN * math.sqrt(plan.outside / n / 0.002))
-        unseen = min(unseen, 1.5) if self.frugal else min(max(unseen, self.lasting(together, variance, levels)), MOST)
+        unseen = (
+            min(unseen, 1.5)
+            if self.frugal
+            else min(max(unseen, lasting(together, variance, levels, self.largest)), MOST)
+        )  # proof: lasting
         hidden = unseen**2 * (np.outer(top, top) + float(variance[-1]) * np.eye(p))
         noise, counted = float(np.sum(variance[:kept])), float(np.sum(variance))
         if self.frugal and not sure:  # proof: shown
@@ -369,18 +330,6 @@ class Descent:
         covariance, sampling = (inverse @ part @ inverse.T for part in (middle, moment / n))
         square = float(np.trace(moment)) / self.spending.unit.rows if self.rows.each == 1 else tail.square() / n
         return Solution(estimate, covariance, math.sqrt(noise), square / p, True, sampling)
-
-    def lasting(self, bands: Array, variance: Array, levels: tuple[float, ...]) -> float:
-        """What lies beyond the last level, in units of the last band, if bands do not fade: of top-coded y. proof: lasting"""
-        before, last = (
-            max(0.0, float(v @ v) - self.p * float(s)) for v, s in zip(bands[-2:], variance[-2:], strict=True)
-        )
-        stands_out = math.sqrt(2.0 * self.p)  # standard deviations of |noise|^2
-        if min(before / variance[-2], last / variance[-1]) < stands_out or 2.0 * levels[-2] > levels[-1] * (1.0 + 1e-9):
-            return 0.0
-        ratio = FADING * float(bands[-1] @ bands[-2]) / before
-        further = range(1, 1 + math.floor(math.log2(max(self.largest / levels[-1], 1.0))))
-        return math.fsum(ratio**k for k in further) if ratio > FADING**2 else 0.0
 
     def moment(self, tail: Tail, spread: Spread, total: Array, inverse: Array | None = None) -> Array:
         """Variance of sqrt(n) times the mean of v, scaled up by the tail's curve for what is cut off. proof: persons
@@ -407,7 +356,7 @@ class Descent:
         bend: Any = Curvature(self.plan.leverage, level) if self.plan.leverage else Slope(level)
         (step, variance), outer, total = self.parts(phi, bands, spread, self.plan.passes[1], bend)
         matrix = isinstance(bend, Curvature)
-        inverse = self.inverse([bend], [total]) if matrix else self.learnt / self.slope(bend, total)
+        inverse = self.inverse([bend], [total]) if matrix else self.learnt.inverse / self.slope(bend, total)
         moment = self.outer(spread, outer) / self.n
         sampling = inverse @ moment @ inverse.T / self.n
         square = float(np.trace(inverse @ moment @ inverse.T)) / (self.p * self.spending.unit.rows)
@@ -435,14 +384,14 @@ class Descent:
     def inverse(self, bend: list[Curvature], total: list[Array]) -> Array:
         """Of the curvature, if there is one to release. proof: curvature"""
         if not bend:
-            return self.learnt
+            return self.learnt.inverse
         (contribution,), share = bend[0].contributions(self.p), self.plan.curvature
         released = self.spending.noisy(total[0], contribution, share) / self.n
         # Directions where a floor held the whitening back are weak; no other can be, so what looks weaker is noise.
         doubt = CURVATURE_DOUBT * math.sqrt(2.0 * self.p) * self.spending.scale(contribution, share) / self.n
         low = CURVATURES[0] * max(self.whitening.weakest, min(doubt, 1.0))
-        if self.overshot:  # because of long rows, which are shortened in it
-            return self.learnt
+        if self.learnt.overshot:  # because of long rows, which are shortened in it
+            return self.learnt.inverse
         # Rows that are shortened here and not in the Gram matrix, those of rare levels, make no direction weaker than that says.
         sure = 1.0 - 2.0 * np.minimum(self.whitening.doubt, 1.0) if math.isinf(bend[0].below) else 0.0
         known = np.maximum(low, sure) * np.ones(self.p)
@@ -498,27 +447,3 @@ def averaged(counts: list[tuple[float, float]]) -> tuple[float, float]:
     precisions = [noise**-2 for _, noise in counts]
     total = math.fsum(precisions)
     return math.fsum(found * w for (found, _), w in zip(counts, precisions, strict=True)) / total, total**-0.5
-
-
-def last_seen(counts: Array) -> int:
-    """How many cells there are up to the last that shows more than noise, alone or with up to three before; 0: none does.
-
-    ``counts``: in standard deviations of their noise. The farther a cell, the surer it must be.
-    """
-    sums = np.cumsum(np.append(np.zeros(4), counts))
-    windows = np.max([(sums[4:] - sums[4 - m : -m]) / math.sqrt(m) for m in range(1, 5)], axis=0)
-    seen = np.flatnonzero((counts > 1.0) & (windows > LONG_SEEN[0] + LONG_SEEN[1] * np.arange(len(counts))))
-    return int(seen[-1]) + 1 if seen.size else 0
-
-
-def ratio_beyond(tail: Tail, levels: tuple[float, ...]) -> float:
-    """What lies beyond the last level, in units of what is in the last band."""
-    return tail.excess(levels[-1]) / max(tail.excess(levels[-2], levels[-1]), 1e-9)
-
-
-def levels(tail: Tail, outside: float, n: int) -> tuple[float, ...]:
-    """From the last level, which about ``outside`` rows exceed, down by halves; two at least."""
-    last = tail.level(outside)
-    lowest = min(tail.level(n * (1.0 - LOW)), last / 2.0)
-    count = 2 + max(0, math.floor(math.log2(last / 2.0 / lowest) + 1e-9))
-    return tuple(last * 2.0**-k for k in reversed(range(count)))

@@ -56,10 +56,10 @@ class Rough(Descent):
             size = clip / (math.sqrt(self.p) * float(norm.isf(beyond / 2.0)))
             if steps:
                 last, common = steps[-1], averaged(steps).variance
-                self.learn(phi - last.start, last.move, move, (last.variance, variance), common)
+                self.learnt.from_move(phi - last.start, last.move, move, (last.variance, variance), common)
             steps.append(Step(phi, move, clip, slope, variance, size))
             found = averaged(steps)
-            end = found.start + self.learnt @ found.move
+            end = found.start + self.learnt.inverse @ found.move
             phi = james_stein(end, found.variance * np.eye(self.p)) * end
             phi = phi * min(1.0, limit / max(float(np.linalg.norm(phi)), 1e-300))
             clip *= math.exp(TRACK_RATE * (beyond - self.plan.target))
@@ -78,7 +78,7 @@ class Rough(Descent):
         Where most rows are alike the clip is about their errors, and says nothing of the others': no direction is taken to have
         less spread than ``scale`` leaves, and what it leaves beyond normal errors may be hidden. proof: hidden
         """
-        p, spread, bend, way = self.p, Spread(found.clip), Slope(found.clip), self.learnt @ found.move
+        p, spread, bend, way = self.p, Spread(found.clip), Slope(found.clip), self.learnt.inverse @ found.move
         end = found.start + way
         left = max(scale - max(float(end @ end) - p * found.variance, 0.0), 0.0)
         size = max(found.size, math.sqrt(left)) if self.plan.passes[1] else found.size

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...privacy.contribution import Ball
-from ..descent import CURVATURE_DOUBT, Descent, Solution, levels
+from ..descent import CURVATURE_DOUBT, Descent, Solution
+from ..ends import levels
 from ..gradient import Bands, Curvature
+from ..learning import Learnt
 from ..schedule import CURVATURE_FINE, Schedule, schedule
 from ..tail import Tail
 from ..whitening import repaired
@@ -77,7 +79,7 @@ class Newton(Descent):
         super().__init__(likelihood, *arguments)  # type: ignore[arg-type]
         self.columns = len(likelihood.mix)
         self.p = self.whitening.matrix.shape[1] * self.columns
-        self.learnt = np.eye(self.p)
+        self.learnt = Learnt(self.p, known=self.known)
         self.steepest = float(np.linalg.norm(likelihood.mix, 2)) ** 2 / (4.0 if self.columns == 1 else 2.0)
         self.start = self.null()
         self.touched = False

@@ -61,7 +61,7 @@ class Rough(Newton):
             phi, _ = self.discriminate(phi, math.fsum(shares[:ARRIVING]))
             phi, path = self.go_on(phi, shares[ARRIVING:])
         # Where steps went too far, nothing of their length is to be trusted.
-        start, parts = (self.start, FROM_NULL) if self.overshot else (phi, WITHIN)
+        start, parts = (self.start, FROM_NULL) if self.learnt.overshot else (phi, WITHIN)
         found = self.along(self.matrix(phi), start, total * within, parts, WIDE[loud])
         doubt, slopes = self.doubt(phi, path), self.slopes(found)
         steep = self.odds(slopes)
@@ -113,10 +113,12 @@ class Rough(Newton):
             (total,) = gradient.sums(self.rows, Bands((ball.radius,)))
             move = self.spending.noisy(total[0], ball, each) / self.n  # proof: step
             if steps:
-                self.learn(found - steps[-1][0], steps[-1][1], move, (noise**2, noise**2), noise**2 / len(steps))
+                self.learnt.from_move(
+                    found - steps[-1][0], steps[-1][1], move, (noise**2, noise**2), noise**2 / len(steps)
+                )
             steps.append((found, move))
             start, way = np.mean(steps, axis=0)
-            found = self.shrunk(start + self.learnt @ way, noise**2 / len(steps))
+            found = self.shrunk(start + self.learnt.inverse @ way, noise**2 / len(steps))
         found = self.slopes(found)
         steep = self.steeper(self.matrix(found))
         return self.inside(steep * (phi + found)), [steep * noise / math.sqrt(ARRIVING) / self.length]
@@ -132,9 +134,9 @@ class Rough(Newton):
                 (self.length * path[-1]) ** 2,
             )
             if before is not None:
-                self.learn(phi - before[0], before[1], move, (before[2], variance), before[2])
+                self.learnt.from_move(phi - before[0], before[1], move, (before[2], variance), before[2])
             before = phi, move, variance
-            phi = self.inside(phi + self.learnt @ move)
+            phi = self.inside(phi + self.learnt.inverse @ move)
         fade = (1.0 - FADING * self.length) ** 2
         variance = self.length**2 * sum(scale**2 * fade**age for age, scale in enumerate(reversed(path)))
         return start + self.shrunk(phi - start, variance), path
