@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from eptr.codebook import Number
+from eptr.codebook import Date, Number
 from eptr.errors import BoundError
 
 from .test_book import BOOK
@@ -90,3 +90,27 @@ def test_ends_of_a_range_are_numbers_and_not_text():
     for ends in (("16", "95"), (16, "95")):
         with pytest.raises(BoundError, match="takes numbers, not text"):
             Number(*ends)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Asia/Kathmandu", "UTC"])
+@pytest.mark.parametrize("unit", ["ns", "us", "s"])
+def test_no_instant_is_too_far_for_its_zone(zone, unit):
+    """The last instants have no local time: pandas raised, quoting them, in the place of an answer. Others stay as they are."""
+    whole = {"ns": 10**9, "us": 10**6, "s": 1}[unit]
+    ordinary = np.array([0, -1, 86_399, 951_782_400, 1_700_000_000], dtype=np.int64) * whole
+    ends = np.array([2**63 - 1, -(2**63) + 1, -(2**63)], dtype=np.int64)  # the last is NaT
+    days = Date("1900-01-01", "2100-01-01")
+    column = pd.Series(np.append(ordinary, ends).view(f"M8[{unit}]")).dt.tz_localize("UTC").dt.tz_convert(zone)
+    found = days.read(column, ())
+    shown = [t.tz_localize(None) for t in column[:5]]
+    assert found[:5].tolist() == [float((t.normalize() - pd.Timestamp(0)).days) for t in shown]
+    assert found[5] > 100_000
+    assert found[6] < -100_000
+    assert np.isnan(found[7])
+    np.testing.assert_array_equal(days.read(pd.DatetimeIndex(column), ()), found)
+
+
+def test_numbers_have_one_zero():
+    """Or one over it would be infinite to either side, as another row has it."""
+    for column in (["-0", "1"], np.array([-0.0, 1.0]), pd.Series(["-0", "x"]), [-0.0, 1]):
+        assert not np.signbit(Number(-1, 1).read(column, ())[0])

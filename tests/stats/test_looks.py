@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eptr import stats
+from eptr import gaussian_mu, stats
+from eptr.audit.replay import Replay
 from eptr.rows.memory import MemoryRows
 from eptr.stats.looks import ALONE, FADE, FASTEST, LASTING, NEXT, Look, fading, lasting, look_at_columns
 
@@ -189,3 +190,39 @@ def test_rows_may_lie_at_the_outer_ends_of_their_cells():
     tail = fading(np.array([100.0, 10, 5]), edges(3), 0.1, FADE, FASTEST, NEXT)
     np.testing.assert_allclose(tail.outermost(np.array([2.0, 7.0])), [35.0, 0.0])
     np.testing.assert_allclose(tail.outermost(np.array([2.0]), 2), [275.0])
+
+
+@pytest.mark.parametrize("statistic", [stats.mean, stats.variance, stats.covariance])
+@pytest.mark.parametrize("relation", ["replace-one", "zero-out"])
+def test_zero_has_no_side(statistic, relation):
+    """Of the text -0 Arrow made -0.0 where a whole batch is numbers, and else a reader of cells 0: one row chose for all."""
+    pa = pytest.importorskip("pyarrow")
+    first = {"replace-one": ("3", "True"), "zero-out": ("3", "none")}[relation]
+    replay = Replay(0)
+    for k, cell in enumerate(first):
+        column = [cell] + ["-0"] * 3999
+        table = pa.table({"x": pa.array(column), "z": pa.array(column)})
+        if k:
+            replay.rewind()
+        asked = {"invalid": "drop", "neighbours": relation, "random_state": replay}
+        statistic(table, (-10.0, 10.0), epsilon=1.0, **asked)
+    replay.finish()
+    assert math.sqrt(replay.gaussian_loss) <= gaussian_mu(1.0, 1e-6)
+
+
+def test_arrays_may_hold_both_zeros():
+    x = np.where(np.arange(3000) % 2, 0.0, -0.0)
+    (found,) = look_at_columns(
+        MemoryRows(x[:, None]), [0], np.zeros(1), np.ones(1), np.array([[-10.0, 10.0]]), Quiet(), 0.1
+    )
+    assert np.count_nonzero(found.counts) == 1
+
+
+class Quiet:
+    """A budget without noise."""
+
+    def noisy(self, values, contribution, share):
+        return np.asarray(values, dtype=float)
+
+    def scale(self, contribution, share):
+        return 1.0

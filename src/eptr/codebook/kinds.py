@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 MISSING, OTHER = "(missing)", "(other)"
 _EPOCH = date(1970, 1, 1)
+_YEARS = tuple(int((date(year, 1, 1) - _EPOCH).total_seconds()) for year in (2, 9998))  # in seconds
+_FAR = 2**62
 ASK_LOW = "what is the smallest value you would believe without looking?"
 ASK_HIGH = "what is the largest value you would believe without looking?"
 ASK_LEVELS = "which values can it take, from the questionnaire and not from the answers?"
@@ -118,7 +120,7 @@ class Number(Kind):
 
     def read(self, column: Any, na: tuple[Any, ...]) -> Array:
         """As floats; NaN where a value is missing. proof: read"""
-        found = numbers(column)
+        found = numbers(column) + 0.0  # formulas may divide by -0
         unknown = [float(v) for v in na if not isinstance(v, str)]
         return np.where(np.isin(found, unknown), np.nan, found) if unknown else found
 
@@ -191,7 +193,7 @@ class Date(Kind):
             return numbers(column.cast(pa.date32(), safe=False).cast(pa.int32()).to_pylist())
         if getattr(getattr(column, "dtype", None), "kind", "") == "M":
             if getattr(column.dtype, "tz", None) is not None:
-                column = getattr(column, "dt", column).tz_localize(None)
+                return _days_of_clocks(column)
             days = np.asarray(column, dtype="datetime64[D]")
             return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(float))
         unknown = set(na)
@@ -280,6 +282,20 @@ def _distinct(what: str, levels: list[Any]) -> None:
 
 def _objects(values: list[Any]) -> NDArray[Any]:
     return np.array([*values, None], dtype=object)[:-1]  # numpy must not find a type of its own
+
+
+def _days_of_clocks(column: Any) -> Array:
+    """Days that the clocks of a zone show, also where an instant is so far that no calendar has its local time. proof: read"""
+    import pandas as pd
+
+    times = pd.DatetimeIndex(column)
+    zone, utc = times.tz, np.asarray(times.tz_convert("UTC").tz_localize(None))
+    unknown, parts = np.isnat(utc), int(np.timedelta64(1, "s").astype(utc.dtype.str.replace("M", "m")).astype(np.int64))
+    seconds = np.clip(np.where(unknown, 0, utc.view(np.int64) // parts), -_FAR, _FAR)
+    near = np.clip(seconds, _YEARS[0], _YEARS[1])  # zones know the clock; farther away it is that of the last of these
+    clocks = pd.DatetimeIndex(near.astype("datetime64[s]")).tz_localize("UTC").tz_convert(zone).tz_localize(None)
+    days = (seconds - near + np.asarray(clocks, dtype="datetime64[s]").astype(np.int64)) // 86_400
+    return np.where(unknown, np.nan, days.astype(float))
 
 
 def day_of(value: Any) -> float:

@@ -38,7 +38,7 @@ def number(value: Any) -> float:
     if isinstance(found, str):
         return math.nan
     try:
-        return math.nan if found is None else float(found)
+        return math.nan if found is None else float(found) + 0.0
     except OverflowError:  # a whole number beyond the largest float
         return math.inf
 
@@ -198,7 +198,7 @@ def numbers(column: Any) -> Array:
             return values.astype(np.float64, copy=False)
         if _PLAIN.issuperset(map(type, values)):
             try:
-                return np.array(values, dtype=np.float64)
+                return np.array(values, dtype=np.float64) + 0.0
             except OverflowError:
                 pass
         return np.array([number(v) for v in values], dtype=np.float64)

@@ -173,8 +173,8 @@ def number_column(batch: Any, name: str) -> Array:
     column = _column(batch, name)
     kind = column.type
     if _is_text(kind):
-        try:  # the same numbers as one by one, if all of them are some
-            column = column.cast(pa.float64())
+        try:  # the same numbers as one by one, if all of them are some, but for the sign of "-0"
+            return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64) + 0.0
         except pa.ArrowException:
             return numbers(column)
     elif pa.types.is_boolean(kind):

@@ -331,7 +331,8 @@ def _look(
     d, scale = len(centres), 1.0 / units
     span = max(float(np.max((bounds[:, 1] - centres) * scale)), float(np.max((centres - bounds[:, 0]) * scale)), 2.0)
     side = math.ceil(math.log2(span + 1.0))
-    most, piece = math.nextafter(2.0**side, 0.0), max(64, _IN_CACHE // rows.n_features // 64 * 64)
+    # Added to 0 or to -0, which not every reader of text tells apart, 0 is 0: no row is on the other side of it. proof: columns
+    away, most, piece = 0.0 - centres, math.nextafter(2.0**side, 0.0), max(64, _IN_CACHE // rows.n_features // 64 * 64)
     # The first twelve bits of a number are 1023 and its exponent, and 2,048 less below 0: so many cells are between two sides.
     group, place = np.divmod(np.arange(d), _SIGN // side)
     below = 2 * _SIGN * group + place * side
@@ -340,8 +341,8 @@ def _look(
     def leading(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         x, counts = x if keep is None else x[keep], np.zeros(every, dtype=np.int64)
         for start in range(0, len(x), piece):
-            z, centre, factor, offset = widened(statistic(x[start : start + piece]), centres, scale, offsets)
-            z = z - centre
+            z, back, factor, offset = widened(statistic(x[start : start + piece]), away, scale, offsets)
+            z = z + back
             z *= factor
             z += np.copysign(1.0, z)  # the exponent is 0 next to the centre
             cells = np.clip(z, -most, most, out=z).view(np.int64)
