@@ -117,6 +117,37 @@ def test_coordinates_that_are_known_are_believed_longer():
     assert not learnt(first, 0.5 * second, noises, known=True)[1]
 
 
+def test_a_move_that_the_curvature_in_use_explains_did_not_go_too_far():
+    curvature, first = np.diag([3.1, 1.0]), np.array([3.0, 0.5])
+    found = Learnt(2, known=False)
+    found.inverse = np.linalg.inv(curvature)
+    move = found.inverse @ first
+    found.from_move(move, first, first - curvature @ move, (1e-6, 1e-6), 1e-6)
+    assert not found.overshot
+    found.inverse = np.eye(2)
+    found.from_move(first, first, first - curvature @ first, (1e-6, 1e-6), 1e-6)
+    assert found.overshot
+
+
+@pytest.mark.parametrize(
+    ("code", "share", "n", "epsilon"), [(-99, 0.03, 30_000, 8.0), (-99, 0.01, 30_000, 4.0), (999, 0.02, 30_000, 4.0)]
+)
+def test_codes_for_missing_values_are_not_told_wrongly(code, share, n, epsilon):
+    """They are most of a column's squares. Least squares of the column as it is was missed by 12 to 500 standard errors."""
+    held = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        age = rng.normal(40, 12, n).clip(18, 90)
+        X = np.column_stack([np.where(rng.random(n) < share, code, age), rng.normal(size=n)])
+        y = 0.1 * age + rng.normal(size=n)
+        plain = np.linalg.lstsq(np.column_stack([X, np.ones(n)]), y, rcond=None)[0][0]
+        ranges = [(min(code, 0), max(code, 110)), (-5, 5)]
+        fit = eptr.LinearRegression(epsilon, 1e-6, x_range=ranges, y_range=(-10, 30), random_state=seed).fit(X, y)
+        low, high = fit.conf_int()[0]
+        held.append(not low > plain and not high < plain)
+    assert np.mean(held) > 0.8
+
+
 def test_a_rare_level_has_the_standard_error_that_its_rows_allow():
     # Its rows are the longest, so cutting them takes most of what they tell about the spread; without privacy it is 1/sqrt(300).
     errors = []

@@ -106,3 +106,18 @@ def test_flags_of_every_share_keep_their_correlations():
         assert np.mean((found.low <= exact + 1e-12) & (exact <= found.high + 1e-12)) > 0.8
         away.append((found.value - exact)[0, 1])
     assert np.sqrt(np.mean(np.square(away))) < 0.035
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e6, 1e40])
+def test_correlations_do_not_depend_on_units(unit):
+    """Columns whose sizes differ by a million were uncorrelated to six digits, in their intervals, too."""
+    rng = np.random.default_rng(0)
+    same = rng.normal(size=4000)
+    X = np.column_stack([50.0 + 10.0 * same + 10.0 * rng.normal(size=4000), same + rng.normal(size=4000)])
+    answers = [
+        stats.correlation(X * [u, 1.0], [(0.0, 200.0 * u), (-10.0, 20.0)], epsilon=2.0, random_state=0)
+        for u in (1.0, unit)
+    ]
+    for what in ("value", "low", "high"):
+        one, other = (getattr(answer, what) for answer in answers)
+        np.testing.assert_allclose(one, other, atol=1e-6)

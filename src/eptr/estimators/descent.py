@@ -235,14 +235,15 @@ class Descent:
             (second, second_noise), outer, count = self.parts(phi + move, bands, spread, last, beyond)
             noises = noisy, float(np.sum(second_noise))
             again = np.sum(second[:low], axis=0)
+            self.learnt.inverse = inverse  # what the move was made with
             self.learnt.from_move(move, way, again, noises, true * noisy)
-            inverse = self.learnt.inverse if self.learnt.overshot else inverse
+            inverse = self.learnt.inverse
             # Both passes point to the solution, and are averaged by precision, the same for every band. One that comes from afar
             # does so with its upper bands alone, and its noise is undone by those of the next: if they would be left out, the
             # next counts alone, and whole.
             kept, every = self.worth_keeping(second, second_noise), len(bands.levels)
-            far = not self.learnt.overshot and float(move @ move) > NEAR * self.p * noises[0]
-            alone = far and kept < every
+            far = float(move @ move) > NEAR * self.p * noises[0]
+            alone = far and kept < every and not self.learnt.overshot
             weight = 0.0 if alone else float(second_noise[0] / (first_noise[0] + second_noise[0]))
             kept, variance, together = every if alone else kept, second_noise.copy(), second.copy()
             together[:low] = weight * first + (1.0 - weight) * second[:low]

@@ -30,9 +30,10 @@ class Learnt:
 
         ``noises``: their variances; ``common``: what of the first one's the move began with.
         """
-        p, length, change, noise = len(move), max(float(move @ move), 1e-300), first - second, math.fsum(noises)
-        bend = (float(move @ change) - p * common) / length
-        row, doubt = move @ self.inverse, OVERSHOT[1] * math.sqrt(noise / length)
+        p, change, expected = len(move), first - second, float(move @ np.linalg.solve(self.inverse, move))
+        expected = max(expected, 1e-300)  # of the gradient's change along the move, if the curvature is the one in use
+        bend = (float(move @ change) - p * common) / expected
+        row, doubt = move @ self.inverse, OVERSHOT[1] * math.sqrt(math.fsum(noises) * float(move @ move)) / expected
         along = float(row @ change)  # what is learnt must stay a way down
         if along > 0.0 and bend > (OVERSHOT[0] + doubt if self.known else max(OVERSHOT[0], 1.0 + doubt)):
             # Broyden's update of an inverse: learnt @ change is move afterwards.

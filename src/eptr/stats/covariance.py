@@ -200,9 +200,11 @@ def _errors(back: Array, error: Array) -> Array:
 
 def _scaled(matrices: Array) -> Array:
     """Correlations of covariance matrices."""
-    least = max(1e-12 * float(np.max(np.abs(matrices))), 1e-100)  # a simulated variance may be negative
-    root = np.sqrt(np.maximum(np.diagonal(matrices, axis1=-2, axis2=-1), least))
-    found = np.clip(matrices / (root[..., None, :] * root[..., :, None]), -1.0, 1.0)
+    variances = np.diagonal(matrices, axis1=-2, axis2=-1)
+    # A simulated variance may be negative. Of each column by itself: units are the user's.
+    largest = np.max(np.abs(variances), axis=tuple(range(variances.ndim - 1)))
+    root = np.sqrt(np.maximum(variances, np.maximum(1e-12 * largest, 1e-200)))
+    found = np.clip(matrices / root[..., None, :] / root[..., :, None], -1.0, 1.0)
     found[..., range(root.shape[-1]), range(root.shape[-1])] = 1.0
     return np.asarray(found)
 
