@@ -207,14 +207,7 @@ def test_lines_are_in_units_of_the_radius():
 
 
 @pytest.mark.parametrize("ask", [lambda s: s.mean("y"), lambda s: s.table("ill"), lambda s: s.histogram("y", 4)])
-def test_what_persons_cost_and_the_rest_add_up(ask, monkeypatch):
-    opened, start = [], Spending.__init__
-
-    def opening(self, *arguments, **options):
-        opened.append(self)
-        start(self, *arguments, **options)
-
-    monkeypatch.setattr(Spending, "__init__", opening)
+def test_what_persons_cost_and_the_rest_add_up(ask, opened):
     ask(study(visits(0.0, persons=200)))
     (whole,) = opened
     assert sum(part.mu**2 for part in whole.parts) == pytest.approx(whole.cost.mu**2, rel=1e-12)
