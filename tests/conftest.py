@@ -51,6 +51,21 @@ def spark():
         yield session
 
 
+@pytest.fixture
+def opened(monkeypatch):
+    """Budgets that are opened during a test."""
+    from eptr.privacy.spending import Spending
+
+    opened, start = [], Spending.__init__
+
+    def opening(self, *arguments, **options):
+        opened.append(self)
+        start(self, *arguments, **options)
+
+    monkeypatch.setattr(Spending, "__init__", opening)
+    return opened
+
+
 def pytest_collection_modifyitems(items):
     """Fits are tested with seeds, on data that may get no reply, and in forms that are not private."""
     for item in items:

@@ -25,13 +25,20 @@ Table = dict[str, dict[str, float]]
 
 EPSILON, DELTA, ROWS = 1.0, 1e-6, 30_000
 SLOPES = np.array([0.5, -0.3, 0.2])
+
+
+def _spending(rng: np.random.Generator, eta: Array) -> Array:
+    amount = np.exp(0.5 + 0.5 * eta + 0.7 * rng.normal(size=len(eta)))
+    return np.asarray(amount * (rng.uniform(size=len(eta)) < 1 / (1 + np.exp(2.6 - eta))))
+
+
 # What y is, given x'b, and a bound on |y| that a careful user would know.
 OUTCOMES: dict[str, tuple[Callable[[np.random.Generator, Array], NDArray[Any]], float]] = {
     "normal errors": (lambda rng, eta: 1 + eta + rng.normal(size=len(eta)), 6.0),
     "yes or no, one in ten": (lambda rng, eta: (rng.uniform(size=len(eta)) < 1 / (1 + np.exp(2.35 - eta))) * 1.0, 1.0),
     "counts, mean .3": (lambda rng, eta: rng.poisson(0.3 * np.exp(eta)) * 1.0, 7.0),
     "incomes (lognormal)": (lambda rng, eta: np.exp(eta + 0.8 * rng.normal(size=len(eta))), 40.0),
-    "spending, 92 % zeros": (lambda rng, eta: _spending(rng, eta), 25.0),
+    "spending, 92 % zeros": (_spending, 25.0),
 }
 METHODS = {  # name: colour, marker, label; colours that everybody can tell apart
     "default": ("#009E73", "o", "eptr"),
@@ -39,11 +46,6 @@ METHODS = {  # name: colour, marker, label; colours that everybody can tell apar
     "BoostedAdaSSP": ("#0072B2", "^", "BoostedAdaSSP"),
     "AdaSSP": ("#D55E00", "s", "AdaSSP"),
 }
-
-
-def _spending(rng: np.random.Generator, eta: Array) -> Array:
-    amount = np.exp(0.5 + 0.5 * eta + 0.7 * rng.normal(size=len(eta)))
-    return np.asarray(amount * (rng.uniform(size=len(eta)) < 1 / (1 + np.exp(2.6 - eta))))
 
 
 def robust(X: Array, y: Array) -> tuple[Array, Array]:

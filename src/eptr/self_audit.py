@@ -50,24 +50,20 @@ def _measured(name: str, result: Measured, claimed: float, guilty: bool, enough:
     )
 
 
-def _release_pair(strategy: str, rung: float) -> tuple[Any, Any]:
-    """The worst pair of a test: neighbours one step of safety and one sensitivity apart."""
+def _release(strategy: str) -> Check:
+    """The worst pairs of a test: neighbours one step of safety and one sensitivity apart."""
 
     def sampler(safety: float, value: float) -> Any:
         return lambda size, rng: simulate(
             Proposal([value], 1.0, safety), EPSILON, DELTA, strategy, size=size, random_state=rng
         )[1]
 
-    return sampler(rung, 0.0), sampler(rung + 1.0, 1.0)
-
-
-def _release(strategy: str) -> Check:
     def run(effort: float) -> Finding:
         top = forecast_test(strategy, EPSILON, DELTA).certain
         runs = max(500_000, int(1_000_000 * effort))
         results = [
-            attack(*_release_pair(strategy, 0.5 + share * top), DELTA, runs, seed=k)
-            for k, share in enumerate((0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.1))
+            attack(sampler(rung, 0.0), sampler(rung + 1.0, 1.0), DELTA, runs, seed=k)
+            for k, rung in enumerate(0.5 + share * top for share in (0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.1))
         ]
         worst = max(results, key=lambda r: r.epsilon)
         enough = enough_runs(worst, EPSILON)

@@ -80,10 +80,8 @@ def price(
         ]
     x, y = across(math.log10(here[0])), up(math.log10(here[1]))
     parts += [f"<circle class='point' cx='{x:.1f}' cy='{y:.1f}' r='5'/>", _label(x + 9, y - 7, "this result", "start")]
-    for tick in _decades(across):
-        parts.append(_label(across(math.log10(tick)), bottom + 18, f"{tick:g}", "middle"))
-    for tick in _decades(up):
-        parts.append(_label(left - 8, up(math.log10(tick)) + 4, f"{tick:g}", "end"))
+    parts += [_label(across(math.log10(v)), bottom + 18, f"{v:g}", "middle") for v in _decades(across)]
+    parts += [_label(left - 8, up(math.log10(v)) + 4, f"{v:g}", "end") for v in _decades(up)]
     parts += [_path("axis", left, bottom, WIDTH - MARGIN, bottom), _path("axis", left, top, left, bottom)]
     parts += [_label((left + WIDTH) / 2, bottom + 36, "epsilon", "middle"), _label(left + 8, top + 10, label, "start")]
     ends = f"from {curve[0][1]:.3g} at epsilon {curve[0][0]:.3g} to {curve[-1][1]:.3g} at {curve[-1][0]:.3g}"

@@ -283,7 +283,6 @@ def test_dropped_rows_change_nothing_but_their_number():
     assert np.abs((half.fitted_.centre - beta) / se).max() < 4.0
 
 
-PAIR = "pair"
 WRONG = {
     "one number": (3.0, r"one pair \(low, high\), a list of pairs, or a dict"),
     "text": ("private?", r"one pair \(low, high\), a list of pairs, or a dict"),

@@ -95,6 +95,15 @@ def test_a_second_look_is_bought_where_common_columns_are_hidden(share, looks, d
     assert all(c.radius <= CLOSER_LENGTH[1] * usual for c in again)
 
 
+def least_squares(X, y):
+    """Slopes and constant without privacy, and their robust errors."""
+    rows = np.column_stack([X, np.ones(len(X))])
+    inverse = np.linalg.inv(rows.T @ rows)
+    beta = inverse @ rows.T @ y
+    left = rows * (y - rows @ beta)[:, None]
+    return beta, np.sqrt(np.diag(inverse @ left.T @ left @ inverse))
+
+
 def test_a_factor_whose_first_level_is_rare_is_told():
     """All its other levels were said to have too few rows, because together they are all but the constant."""
     away, wide = [], []
@@ -102,11 +111,7 @@ def test_a_factor_whose_first_level_is_rare_is_told():
         X, y = factor(30_000, 0.03, seed)
         model = eptr.LinearRegression(1.0, 1e-6, **RANGES, random_state=seed).fit(X, y)
         assert not model.undetermined_.any()
-        rows = np.column_stack([X, np.ones(len(X))])
-        inverse = np.linalg.inv(rows.T @ rows)
-        beta = inverse @ rows.T @ y
-        left = rows * (y - rows @ beta)[:, None]
-        errors = np.sqrt(np.diag(inverse @ left.T @ left @ inverse))
+        beta, errors = least_squares(X, y)
         low, high = model.conf_int().T
         away.append(((low + high) / 2 - beta) / errors)
         wide.append((high - low) / (2 * 1.96 * errors))
@@ -198,11 +203,7 @@ def test_no_cut_holds_back_the_rows_that_a_weak_direction_is_made_of():
     away, held = [], []
     for seed in range(8):
         X, y = events(30_000, 0.015, seed)
-        rows = np.column_stack([X, np.ones(len(X))])
-        inverse = np.linalg.inv(rows.T @ rows)
-        beta = inverse @ rows.T @ y
-        left = rows * (y - rows @ beta)[:, None]
-        errors = np.sqrt(np.diag(inverse @ left.T @ left @ inverse))
+        beta, errors = least_squares(X, y)
         model = eptr.LinearRegression(1.0, **LEVELS, y_range=(0, 1), random_state=seed).fit(X, y)
         assert not model.undetermined_.any()
         low, high = model.conf_int().T

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,20 +13,11 @@ from eptr.estimators.ranges import POWERS, buy_ranges, column_ranges, column_sha
 from eptr.privacy.unit import Unit
 from eptr.rows.memory import MemoryRows
 
-
-class Seen(SimpleNamespace):
-    """A budget that notes what it is asked for and adds nothing."""
-
-    def noisy(self, values, contribution, share):
-        self.values, self.contribution = values, contribution
-        return values
-
-    def scale(self, contribution, share):
-        return 0.1
+from ..silent import Silent
 
 
 def bought(x):
-    seen = Seen()
+    seen = Silent(size=0.1)
     return *buy_ranges(MemoryRows(np.array(x), drop_invalid=True), seen, 1.0), seen
 
 

@@ -211,14 +211,7 @@ def test_rows_on_the_edge_cost_what_a_first_step_of_newton_pays_for(parts):
 
 
 @ENTRIES
-def test_the_parts_add_up_to_the_budget_neither_over_nor_under(entrant, monkeypatch):
-    opened, start = [], Spending.__init__
-
-    def opening(self, *arguments, **options):
-        opened.append(self)
-        start(self, *arguments, **options)
-
-    monkeypatch.setattr(Spending, "__init__", opening)
+def test_the_parts_add_up_to_the_budget_neither_over_nor_under(entrant, opened):
     example(entrant, random_state=Replay(0)).fit(*neighbours(np.random.default_rng(0), 60, 2, entrant.labels)[0])
     (whole,) = opened  # one fit, one budget
     squares = whole.cost.kind in ("gaussian", "bounded-range")

@@ -12,6 +12,7 @@ from eptr.estimators.mapped import Mapped
 from eptr.rows.memory import MemoryRows
 from eptr.stats.covariance import COUNT, FOURTH, MEAN, Products, _products
 
+from ..silent import Silent
 from .test_moments import points
 
 pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
@@ -36,23 +37,13 @@ def test_products_stay_within_their_set(d, relation):
     assert 0.95 * reach < moved <= reach * (1.0 + 1e-12)
 
 
-class Silent:
-    """A budget that adds nothing."""
-
-    def noisy(self, values, contribution, share):
-        return values
-
-    def scale(self, contribution, share):
-        return 0.0
-
-
 def test_products_are_those_of_rows_in_units_of_the_radius_within_the_unit_ball():
     x = np.random.default_rng(0).normal(size=(50, 2)) * [1.0, 3.0]
     whitened = Mapped(np.zeros(2), np.ones(2), np.diag([1.0, 1 / 3]), np.zeros(2))
     units = x @ np.diag([1.0, 1 / 3]) / 2.0
     units /= np.maximum(np.linalg.norm(units, axis=1), 1.0)[:, None]
     bounds = np.array([[-9.0, 9.0], [-20.0, 20.0]])
-    found = _products(MemoryRows(x), whitened, bounds, 2.0, True, Silent(), 1.0)
+    found = _products(MemoryRows(x), whitened, bounds, 2.0, True, Silent(size=0.0), 1.0)
     for numbers, truth in (
         (found.mean, units.mean(axis=0)), (found.square, units.T @ units / 50), (found.fourth, (units**2).T @ units**2 / 50)
     ):  # fmt: skip

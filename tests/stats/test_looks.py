@@ -13,17 +13,9 @@ from eptr.audit.replay import Replay
 from eptr.rows.memory import MemoryRows
 from eptr.stats.looks import ALONE, FADE, FASTEST, LASTING, NEXT, Look, fading, lasting, look_at_columns
 
+from ..silent import Silent
+
 pytestmark = pytest.mark.filterwarnings("ignore::eptr.NotPrivateWarning")
-
-
-class Silent:
-    """A budget that adds nothing."""
-
-    def noisy(self, values, contribution, share):
-        return values
-
-    def scale(self, contribution, share):
-        return 1.0
 
 
 def test_a_value_is_counted_on_its_side_in_the_cell_of_its_distance():
@@ -31,7 +23,7 @@ def test_a_value_is_counted_on_its_side_in_the_cell_of_its_distance():
     centre, unit, bounds = np.array([10.0]), np.array([2.0]), np.array([[0.0, 100.0]])
     away = [0.0, 0.99, 1.0, 2.99, 3.0, 45.0, 1e6, -0.01, -1.0, -2.0, -2.99, -5.0, np.nan]
     rows = MemoryRows(10.0 + 2.0 * np.array(away)[:, None], drop_invalid=True)
-    (look,) = look_at_columns(rows, [0], centre, unit, bounds, Silent(), 1.0)
+    (look,) = look_at_columns(rows, [0], centre, unit, bounds, Silent(size=1.0), 1.0)
     below, above = np.split(look.counts, 2)
     assert above.tolist() == [2, 2, 1, 0, 0, 2]
     assert below[::-1].tolist() == [1, 3, 1, 0, 0, 0]

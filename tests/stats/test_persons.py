@@ -23,6 +23,8 @@ from eptr.rows.memory import MemoryRows
 from eptr.stats.persons import variances
 from eptr.stats.tally import _alike
 
+from ..silent import Silent
+
 BOOK = Codebook({"x": Number(-5, 5), "z": Number(-5, 5), "y": Number(-20, 20), "ill": Flag()})
 
 
@@ -128,17 +130,8 @@ def test_a_table_of_nobody_is_no_error():
     asked.ols("y ~ x")
 
 
-class Seen:
-    """A budget that notes what it is asked for and adds nothing."""
-
-    unit = Unit("replace-one", 3)
-
-    def noisy(self, values, contribution, share):
-        self.values, self.contribution = values, contribution
-        return values
-
-    def scale(self, contribution, share):
-        return 0.0
+def of_three():
+    return Silent(size=0.0, unit=Unit("replace-one", 3))
 
 
 def in_threes(x, y):
@@ -168,7 +161,7 @@ def test_replacing_a_person_moves_every_sum_by_no_more_than_it_may(one, two, rel
     for person in (first, second):
         x = np.concatenate([others, person])
         rows = in_threes(x, np.arange(12.0))
-        seen, cells = Seen(), Seen()
+        seen, cells = of_three(), of_three()
         variances(rows, np.ones(2), lambda x, y, keep: np.where(keep[:, None], x - 0.25, 0.0), 1.5, seen)
         _alike(
             rows,
@@ -192,7 +185,7 @@ def test_opposite_persons_reach_what_is_paid_for():
     """Three rows far out along one axis become three along the other: sqrt 2 times nine squares of the radius."""
     moved = []
     for person in ([[9.0, 0.0]] * 3, [[0.0, 9.0]] * 3):
-        seen = Seen()
+        seen = of_three()
         variances(in_threes(np.array(person), None), np.ones(2), lambda x, y, keep: x, 1.0, seen)
         moved.append(seen.values)
     assert np.linalg.norm(moved[0] - moved[1]) == pytest.approx(seen.contribution.sensitivity(Unit("replace-one", 3)))
@@ -201,20 +194,13 @@ def test_opposite_persons_reach_what_is_paid_for():
 
 def test_lines_are_in_units_of_the_radius():
     """Rows that are as long as they may be count as they are."""
-    seen = Seen()
+    seen = of_three()
     variances(in_threes(np.array([[1.5, 0.0]] * 3), None), np.ones(2), lambda x, y, keep: x, 1.5, seen)
     assert seen.values == pytest.approx([9.0, 0.0], rel=1e-6)
 
 
 @pytest.mark.parametrize("ask", [lambda s: s.mean("y"), lambda s: s.table("ill"), lambda s: s.histogram("y", 4)])
-def test_what_persons_cost_and_the_rest_add_up(ask, monkeypatch):
-    opened, start = [], Spending.__init__
-
-    def opening(self, *arguments, **options):
-        opened.append(self)
-        start(self, *arguments, **options)
-
-    monkeypatch.setattr(Spending, "__init__", opening)
+def test_what_persons_cost_and_the_rest_add_up(ask, opened):
     ask(study(visits(0.0, persons=200)))
     (whole,) = opened
     assert sum(part.mu**2 for part in whole.parts) == pytest.approx(whole.cost.mu**2, rel=1e-12)

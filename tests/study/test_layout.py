@@ -9,11 +9,10 @@ import pytest
 
 from eptr.codebook import Category, Codebook, Number
 from eptr.errors import InputError
-from eptr.study.analyses import columns_of
 from eptr.study.expression import parse
 from eptr.study.layout import KEPT, Frame, Layout, Pieces, open_data
 from eptr.study.people import _places, bounded
-from eptr.study.terms import Column, levels_of
+from eptr.study.terms import Column, columns_of, levels_of
 
 BOOK = Codebook({"age": Number(0, 100)})
 WHO = [3, 1, None, 3, 3, 2, 1, 3, 2, None, 4]

@@ -39,9 +39,7 @@ class ArtefactSearch:
 
 def artefacts(model: Any) -> dict[str, bytes]:
     """The attributes of a fitted model one by one, its repr, pickle, JSON and statements."""
-    found = {f"attribute {name}": _bytes(value) for name, value in _attributes(model).items()}
-    found["attributes"] = repr(sorted(vars(model))).encode()
-    found["repr"] = repr(model).encode()
+    found = _shown(model, _bytes)
     found["pickle"] = _bytes(model)
     for name in ("to_json", "privacy_statement"):
         if hasattr(model, name):
@@ -56,23 +54,20 @@ def artefacts(model: Any) -> dict[str, bytes]:
 
 def outlines(model: Any) -> dict[str, bytes]:
     """The same without values, for mechanisms whose output is not a statistic plus noise: names, types, shapes, texts."""
-    found = {f"attribute {name}": _outline(value).encode() for name, value in _attributes(model).items()}
-    found["attributes"] = repr(sorted(vars(model))).encode()
-    found["repr"] = repr(model).encode()
-    found["privacy_statement"] = model.privacy_statement().encode()
-    return found
+    return _shown(model, _outline) | {"privacy_statement": model.privacy_statement().encode()}
 
 
-def _attributes(model: Any) -> dict[str, Any]:
-    """What the model holds, and what it fitted one by one, under the names that users read."""
+def _shown(model: Any, told: Callable[[Any], bytes]) -> dict[str, bytes]:
+    """What the model holds, and what it fitted one by one, under the names that users read; and its repr."""
     fitted = getattr(model, "fitted_", None)
     released = {f"{f.name}_": getattr(fitted, f.name) for f in fields(fitted)} if is_dataclass(fitted) else {}
-    return dict(sorted((vars(model) | released).items()))
+    found = {f"attribute {name}": told(value) for name, value in sorted((vars(model) | released).items())}
+    return found | {"attributes": repr(sorted(vars(model))).encode(), "repr": repr(model).encode()}
 
 
-def _outline(value: Any) -> str:
+def _outline(value: Any) -> bytes:
     shape = f"{value.dtype}{value.shape}" if isinstance(value, np.ndarray) else ""
-    return f"{type(value).__name__} {shape}"
+    return f"{type(value).__name__} {shape}".encode()
 
 
 def _bytes(value: Any) -> bytes:

@@ -77,11 +77,6 @@ class Replay(NoiseStandIn):
         self.position, self.gaussian_loss, self.laplace_loss = 0, 0.0, 0.0
         self.coins: list[tuple[float, float, bool]] = []
 
-    @property
-    def generator(self) -> Replay:
-        """Itself: whoever hands its stream on to another mechanism hands on the replay."""
-        return self
-
     def __deepcopy__(self, memo: Any) -> Replay:
         return self  # `sklearn.base.clone` copies settings, and both fits must meet in one object
 

@@ -15,6 +15,12 @@ from .terminal import guarantee, pass_bars, print_table, say
 
 __all__ = ["describe", "fit", "plan", "predict"]
 
+Charged = Annotated[
+    str | None, typer.Option("--ledger", "-l", envvar="EPTR_LEDGER", help="sqlite:///FILE#DATASET to charge.")
+]
+Relation = Annotated[str, typer.Option(help="What stays hidden: replace-one, or zero-out (weaker).")]
+Seed = Annotated[int | None, typer.Option(help="Reproducible and NOT private; for trying things out.")]
+
 
 def fit(
     data: Annotated[
@@ -33,15 +39,11 @@ def fit(
     delta: Annotated[float, typer.Option()] = 1e-6,
     strategy: Annotated[str, typer.Option(help="refined, tight or paper.")] = "refined",
     bandwidth: Annotated[float, typer.Option(help="kernel: as a share of each column's range.")] = 0.1,
-    ledger: Annotated[
-        str | None, typer.Option("--ledger", "-l", envvar="EPTR_LEDGER", help="sqlite:///FILE#DATASET to charge.")
-    ] = None,
+    ledger: Charged = None,
     invalid: Annotated[
         str, typer.Option(help="Missing values, undeclared levels: raise an error, or drop the row.")
     ] = "raise",
-    neighbours: Annotated[
-        str, typer.Option(help="What stays hidden: replace-one, or zero-out (weaker).")
-    ] = "replace-one",
+    neighbours: Relation = "replace-one",
     engine: Annotated[str, typer.Option(help="Who reads a Parquet file or folder: local, dask or spark.")] = "local",
     scheduler: Annotated[
         str | None,
@@ -50,7 +52,7 @@ def fit(
     to: Annotated[Path, typer.Option("--out", help="Model file; the report goes beside it.")] = Path("model.json"),
     report: Annotated[Path | None, typer.Option(help="The report, if not beside the model.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing model.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Reproducible and NOT private; for trying things out.")] = None,
+    seed: Seed = None,
     total: Annotated[
         float | None,
         typer.Option(help="With a formula and a new ledger account: the epsilon of all analyses together."),
@@ -137,16 +139,12 @@ def describe(
     total: Annotated[
         float | None, typer.Option(help="A new ledger account: the epsilon of all analyses together.")
     ] = None,
-    ledger: Annotated[
-        str | None, typer.Option("--ledger", "-l", envvar="EPTR_LEDGER", help="sqlite:///FILE#DATASET to charge.")
-    ] = None,
+    ledger: Charged = None,
     where: Annotated[str | None, typer.Option(help="Rows that count, such as 'age >= 65'.")] = None,
-    neighbours: Annotated[
-        str, typer.Option(help="What stays hidden: replace-one, or zero-out (weaker).")
-    ] = "replace-one",
+    neighbours: Relation = "replace-one",
     person: Annotated[str | None, typer.Option(help="The column that identifies persons.")] = None,
     rows_each: Annotated[int, typer.Option(help="So many rows of one person count.")] = 1,
-    seed: Annotated[int | None, typer.Option(help="Reproducible and NOT private; for trying things out.")] = None,
+    seed: Seed = None,
 ) -> None:
     """Means, spreads, quartiles and counts of columns, with intervals, within one epsilon."""
     names = [name.strip() for name in columns.split(",")] if columns else None

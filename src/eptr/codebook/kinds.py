@@ -137,9 +137,7 @@ class Flag(Kind):
 
     kind = "flag"
     numeric = True
-    private: ClassVar[bool] = False
     integer: ClassVar[bool] = True
-    unit: ClassVar[str] = ""
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     yes: Any = True
     no: Any = False
@@ -165,7 +163,6 @@ class Date(Kind):
 
     kind = "date"
     numeric = True
-    private: ClassVar[bool] = False
     integer: ClassVar[bool] = True
     unit: ClassVar[str] = "days"
     low: Any

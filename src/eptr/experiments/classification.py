@@ -32,8 +32,9 @@ METHODS = (
 
 def models(epsilon: float, x_bound: float, c0: float, classes: list[int], seed: int) -> dict[str, Any]:
     """Every private method with the same public knowledge."""
-    common: dict[str, Any] = {"epsilon": epsilon, "delta": DELTA, "x_bound": x_bound, "classes": classes}
-    common["random_state"] = seed
+    common: dict[str, Any] = {
+        "epsilon": epsilon, "delta": DELTA, "x_bound": x_bound, "classes": classes, "random_state": seed,
+    }  # fmt: skip
     return {
         "ePTR published": BayesClassifier(**common, c0=c0, strategy="paper", fallback="paper"),
         "ePTR tight": BayesClassifier(**common, c0=c0, strategy="tight", fallback="paper"),

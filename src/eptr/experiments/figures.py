@@ -19,12 +19,12 @@ _MARKERS = "os^Dvp*Xh"
 Cells = dict[tuple[str, float], dict[str, float]]
 
 
-def read_summary(path: Path, measure: str = "error") -> Cells:
-    """mean, standard_error, quantiles and release rate by (method, setting)."""
+def read_summary(path: Path) -> Cells:
+    """Of the error: mean, standard_error, quantiles and release rate by (method, setting)."""
     cells: Cells = {}
     with path.open(newline="") as file:
         for row in csv.DictReader(file):
-            if row["measure"] == measure:
+            if row["measure"] == "error":
                 numbers = ("replications", "mean", "standard_error", "q10", "median", "q90", "release_rate")
                 cells[row["method"], float(row["setting"])] = {k: float(row[k]) for k in numbers}
     return cells

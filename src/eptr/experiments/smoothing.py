@@ -120,9 +120,12 @@ def function(replication: int, wanted: Wanted) -> Iterator[Record]:
     h, points = 0.2 * n**-0.2, np.linspace(0.0, 1.0, 200)[:, None]
     truth = curve(points[:, 0])
     for index, epsilon in enumerate(EPSILONS):
-        common: dict[str, Any] = {"epsilon": epsilon, "delta": float(n) ** -3, "domain": (0, 1), "y_bound": 1.5}
-        common["random_state"] = replication * 1000 + index
-        seeded = {name: common[name] for name in ("epsilon", "delta", "random_state")}
+        seeded: dict[str, Any] = {
+            "epsilon": epsilon,
+            "delta": float(n) ** -3,
+            "random_state": replication * 1000 + index,
+        }
+        common = seeded | {"domain": (0, 1), "y_bound": 1.5}
         kernel = common | {"bandwidth": h, "c0": 0.4, "queries": points}
         each = common | {"epsilon": epsilon / len(points)}
         yield (
@@ -170,9 +173,8 @@ def california(replication: int, wanted: Wanted) -> Iterator[Record]:
         return error
 
     for index, epsilon in enumerate(HOUSING_EPSILONS):
-        common: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "domain": (0, 1), "y_bound": (0.0, 5.0)}
-        common["random_state"] = replication * 1000 + index
-        seeded = {name: common[name] for name in ("epsilon", "delta", "random_state")}
+        seeded: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "random_state": replication * 1000 + index}
+        common = seeded | {"domain": (0, 1), "y_bound": (0.0, 5.0)}
         place = AdditiveRegressor(**seeded, x_range=(0, 1), y_range=(0.0, 5.0), terms=[(0,), (1, 2), (3,)])
         queries = common | {"bandwidth": h, "c0": 0.3, "queries": X[points]}
         for name, found in references.items():

@@ -252,11 +252,7 @@ def _of_rows(rows: list[Any]) -> NDArray[Any] | None:
                 return np.array(rows, dtype=np.float64)
             except OverflowError:
                 pass
-    if (
-        kinds == {np.ndarray}
-        and len({(r.shape, r.dtype.kind in "fiub") for r in rows}) == 1
-        and rows[0].dtype.kind in "fiub"
-    ):
+    if kinds == {np.ndarray} and len({r.shape for r in rows}) == 1 and all(r.dtype.kind in "fiub" for r in rows):
         return matrix(np.array(rows))
     if any(issubclass(kind, (str, bytes, bytearray, dict, set)) for kind in kinds):
         return None

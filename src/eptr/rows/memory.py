@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.utils.validation import check_array
 from ..errors import DomainError, InputError, no_column
 from .engine import Engine, Partial, Pass
 from .ingest import frame_columns, matrix, numbers
-from .labels import Labels, cell_codes, distinct, sorted_labels
+from .labels import Labels, cell_codes, distinct
 from .namespace import like, namespace
 from .pool import THREADS, each
 from .task import Model, Task
@@ -84,9 +83,7 @@ def open(X: Any, y: Any, task: Task) -> MemoryRows:
 
 def _crossed(X: Any, task: Task) -> MemoryRows:
     """Columns of labels by name, each read by itself, as the cells of their table."""
-    assert task.levels is not None
-    names = replace(task, columns=tuple(task.levels)).chosen(getattr(X, "columns", X))
-    labels = [Labels(sorted_labels(levels)) for levels in task.levels.values()]
+    names, labels = task.crossed(getattr(X, "columns", X))
     columns = [column.compute() if hasattr(column, "compute") else column for column in (X[name] for name in names)]
     if len({len(column) for column in columns}) > 1 or not len(columns[0]):
         raise InputError("columns must have one value per row, the same number of rows, and at least one.")
@@ -213,7 +210,7 @@ class MemoryRows(Engine):
         return self.x[part, ...], self.y[part]
 
 
-def block_rows(features: int, numbers: int = _BLOCK_NUMBERS) -> int:
+def block_rows(features: int, numbers: int) -> int:
     """Rows of a block of about ``numbers`` numbers."""
     return max(64, numbers // max(1, features))
 

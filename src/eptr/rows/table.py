@@ -7,7 +7,7 @@ as Arrow record batches. Everything else is here.  Proof: table.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..errors import InputError, no_column
 from .engine import Engine, Partial, Pass, merge
 from .ingest import numbers
-from .labels import Labels, cell_codes, distinct, sorted_labels
+from .labels import Labels, cell_codes, distinct
 from .memory import CACHE_NUMBERS, block_rows
 from .task import Task, target_kind
 
@@ -148,10 +148,8 @@ def open_columns(table: Table, y: str | None, task: Task) -> TableRows:
 def _open_crossed(table: Table, task: Task) -> TableRows:
     """Columns of labels, crossed."""
     classes = task.label_set(list)
-    assert task.levels is not None
     assert classes is not None
-    names = replace(task, columns=tuple(task.levels)).chosen(table.columns)
-    labels = [Labels(sorted_labels(levels)) for levels in task.levels.values()]
+    names, labels = task.crossed(table.columns)
     return TableRows(table, Crossed(names, labels, classes), drop_invalid=task.drop_invalid)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, no_column
-from .labels import sorted_labels
+from .labels import Labels, sorted_labels
 
 __all__ = ["Model", "Target", "Task", "target_kind"]
 
@@ -71,6 +71,12 @@ class Task:
             if name not in columns:
                 raise InputError(no_column(repr(name), len(columns)))
         return list(self.columns)
+
+    def crossed(self, columns: Any) -> tuple[list[Any], list[Labels]]:
+        """Which of the columns of a table are crossed, and the labels of each."""
+        assert self.levels is not None
+        names = replace(self, columns=tuple(self.levels)).chosen(columns)
+        return names, [Labels(sorted_labels(levels)) for levels in self.levels.values()]
 
     def label_set(self, occurring: Callable[[], Iterable[Any]]) -> NDArray[Any] | None:
         """The sorted label set, as declared or, if it is public, from ``occurring``; None for a target without labels."""

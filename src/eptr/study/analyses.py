@@ -20,9 +20,9 @@ from .interval import Interval
 from .journal import Call
 from .layout import Frame, Labelled, Layout, Pieces
 from .result import Description
-from .terms import Column, Levels, levels_of
+from .terms import Column, Levels, columns_of, levels_of
 
-__all__ = ["QUARTILES", "Paid", "columns_of", "describe", "private_range", "quantiles", "table"]
+__all__ = ["QUARTILES", "Paid", "describe", "private_range", "quantiles", "table"]
 
 QUARTILES = (0.25, 0.5, 0.75)
 # Of what a description spends on a number: the mean, the spread, the quartiles, and the shares missing and beyond its range.
@@ -56,11 +56,6 @@ class Paid:
         """Rows of columns or expressions, and their bounds."""
         found = self.study._expressions(columns)
         return self.rows(columns_of(found), y), {e.text: (e.range.low, e.range.high) for e in found}
-
-
-def columns_of(expressions: list[Expression]) -> tuple[Column, ...]:
-    """Numbers as the columns of x."""
-    return tuple(Column(e.text, ((e, -1),)) for e in expressions)
 
 
 def quantiles(paid: Paid, columns: list[str], q: list[float], level: float | None) -> Estimate:

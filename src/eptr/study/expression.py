@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
@@ -26,7 +27,7 @@ from ..errors import InputError
 from ..rows.ingest import label
 from .interval import Interval
 
-__all__ = ["FUNCTIONS", "Expression", "parse", "short", "syntax", "unquote"]
+__all__ = ["FUNCTIONS", "Expression", "named_syntax", "parse", "short"]
 
 Array = NDArray[np.float64]
 MOST_TEXT, MOST_DEPTH = 2_000, 100
@@ -68,7 +69,7 @@ class Expression:
             return found if self.plain else np.clip(found, self.range.low, self.range.high)
 
 
-def unquote(text: str, names: dict[str, str]) -> str:
+def _unquote(text: str, names: dict[str, str]) -> str:
     """The text with every name in backticks replaced by an identifier, which ``names`` then knows.
 
     So are names that Python would read as others, "ﬁ" as "fi", and those that look like our identifiers.
@@ -86,9 +87,8 @@ def unquote(text: str, names: dict[str, str]) -> str:
 
 def parse(text: str, book: Codebook) -> Expression:
     """The expression, or a sentence about what is not admitted."""
-    names: dict[str, str] = {}
-    tree = syntax(unquote(text, names))
-    return _Reader(book, {alias: name for name, alias in names.items()}).expression(text.strip(), tree)
+    tree, names = named_syntax(text)
+    return _Reader(book, names).expression(text.strip(), tree)
 
 
 def _some(levels: tuple[str, ...]) -> str:
@@ -96,7 +96,14 @@ def _some(levels: tuple[str, ...]) -> str:
     return ", ".join(map(repr, levels[:5])) + (f" and {len(levels) - 5} more" if len(levels) > 5 else "")
 
 
-def syntax(text: str) -> ast.expr:
+def named_syntax(text: str) -> tuple[ast.expr, dict[str, str]]:
+    """A text with names in backticks as Python reads it, and the names that identifiers of ours stand for there."""
+    names: dict[str, str] = {}
+    tree = _syntax(_unquote(text, names))
+    return tree, {alias: name for name, alias in names.items()}
+
+
+def _syntax(text: str) -> ast.expr:
     """Python's reading of a text, which is data here; R's ^ is a power, and binds as one."""
     if len(text) > MOST_TEXT:
         raise InputError(f"a formula must not be longer than {MOST_TEXT} characters.")
@@ -272,11 +279,8 @@ class _Reader:
 
 
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.Div: lambda a, b: a / b,
-}
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+}  # fmt: skip
 
 
 def _whole_power(value: Any, power: int) -> Any:

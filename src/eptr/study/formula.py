@@ -17,7 +17,7 @@ from typing import Any
 from ..codebook import Category, Codebook
 from ..errors import InputError
 from ..estimators.ranges import one_range
-from .expression import FUNCTIONS, MOST_TEXT, parse, short, syntax, unquote
+from .expression import FUNCTIONS, MOST_TEXT, named_syntax, parse, short
 from .terms import Column, Design, Factor, Levels, legendre, levels_of
 
 __all__ = ["Formula", "design", "outcome_of", "read_formula"]
@@ -66,9 +66,7 @@ def read_formula(text: Any, book: Codebook, *, smooth: bool = False) -> Formula:
 
 def outcome_of(text: str, book: Codebook) -> Factor:
     """The left side: a number, or the levels of a category."""
-    names: dict[str, str] = {}
-    tree = syntax(unquote(text, names))
-    known = {alias: name for name, alias in names.items()}
+    tree, known = named_syntax(text)
     if (
         isinstance(tree, ast.Call)
         and isinstance(tree.func, ast.Name)
@@ -140,26 +138,18 @@ class _Right:
         if function == "I" or function in FUNCTIONS:
             found = parse(inside if function == "I" else f"{function}({inside})", self.book)
             return self._factor(replace(found, text=f"{function}({_spaced(inside)})", plain=False))
-        names: dict[str, str] = {}
-        call = syntax(unquote(f"f({inside})", names))
+        call, known = named_syntax(f"f({inside})")
         arguments = {"C": self._levels, "poly": self._polynomial, "s": self._smooth}.get(function)
         if arguments is None or not isinstance(call, ast.Call):
             raise InputError(
                 f"{function}() is not among what a formula may hold: I, C, poly, s (study.smooth), {', '.join(FUNCTIONS)}."
             )
-        known = {alias: name for name, alias in names.items()}
         columns = [known.get(v.id, v.id) for v in call.args if isinstance(v, ast.Name)]
         return arguments(f"{function}({_spaced(inside)})", columns, call)
 
     def _levels(self, text: str, columns: list[str], call: ast.Call) -> str:
         """C(column), C(column, Treatment("reference"))."""
-        if (
-            len(columns) != 1
-            or not call.args
-            or not isinstance(call.args[0], ast.Name)
-            or len(call.args) > 2
-            or call.keywords
-        ):
+        if len(columns) != 1 or not isinstance(call.args[0], ast.Name) or len(call.args) > 2 or call.keywords:
             raise InputError("C takes a column and perhaps its reference: C(region), C(region, Treatment('north')).")
         factor = levels_of(columns[0], self.book, text)
         if len(call.args) == 2:
@@ -279,8 +269,8 @@ def _closing(text: str, start: int) -> int:
 
 def _spaced(text: str) -> str:
     """As Python would write it, so that two ways of writing a factor are one."""
-    names: dict[str, str] = {}
-    plain = ast.unparse(syntax(f"f({unquote(text, names)})"))[2:-1]
-    for name, alias in names.items():
+    tree, names = named_syntax(f"f({text})")
+    plain = ast.unparse(tree)[2:-1]
+    for alias, name in names.items():
         plain = plain.replace(alias, name)
     return plain

@@ -42,10 +42,9 @@ class Labelled:
     places: tuple[NDArray[np.int64], ...]  # where the levels of every column stand in sorted order
 
     @classmethod
-    def of(cls, levels: Levels, names: Any = None) -> Labelled:
-        """``names``: what the levels are called, if not as the codebook shows them."""
-        called = levels.names if names is None else names
-        return cls((levels,), sorted_labels(called), (_sorted_places(called),))
+    def of(cls, levels: Levels, names: Any) -> Labelled:
+        """``names``: what the levels are called."""
+        return cls((levels,), sorted_labels(names), (_sorted_places(names),))
 
     @classmethod
     def cells(cls, axes: Mapping[str, Any]) -> Labelled:
@@ -280,7 +279,7 @@ def open_data(data: Any) -> Frame | Pieces:
         raise InputError("data must be a data frame; make one of a lazy frame: frame.collect().")
     if root in ("pandas", "polars") and not hasattr(data, "columns"):
         raise InputError("data must be a table with named columns; make one of a series: series.to_frame().")
-    if root == "pandas" and hasattr(data, "columns"):
+    if root == "pandas":
         if len(set(data.columns)) != data.shape[1]:
             raise InputError("data must have columns of different names.")
         return Frame({name: data[name] for name in data.columns})

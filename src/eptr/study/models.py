@@ -9,11 +9,11 @@ from typing import Any
 from ..codebook import Category, Codebook
 from ..errors import InputError
 from ..estimators.catalogue import OURS
-from .expression import Expression
+from .expression import Expression, parse
 from .formula import Formula, design, outcome_of, read_formula
 from .interval import Interval
 from .layout import Labelled
-from .terms import Column, Levels, levels_of
+from .terms import Column, Levels, columns_of, levels_of
 
 __all__ = ["METHODS", "Model", "is_flag", "model"]
 
@@ -75,7 +75,7 @@ def _smooth(text: Any, book: Codebook) -> Model:
     if len(plain) < len(formula.factors) or set(formula.right.split()) & {":", "*", "/", "^", "**", "-", "(", ")"}:
         raise InputError("smooth adds up s(column) and categories: wage ~ s(age) + sex; write s(column) for a number.")
     names = list(dict.fromkeys(name for term in formula.smooths for name in term))
-    smooths = [_as_it_is(name, book) for name in names]
+    smooths = [parse(f"`{name}`", book) for name in names]
     codes = [f if isinstance(f, Levels) else levels_of(f.columns[0], book) for f in plain]
     settings = {
         "x_range": [(c.range.low, c.range.high) for c in smooths] + [(0.0, len(f.names) - 1.0) for f in codes],
@@ -83,7 +83,7 @@ def _smooth(text: Any, book: Codebook) -> Model:
         "terms": [tuple(names.index(name) for name in term) for term in formula.smooths],
         "categories": {len(names) + k: list(range(len(f.names))) for k, f in enumerate(codes)} or None,
     }
-    return Model("AdditiveRegressor", (*smooths, *map(_positions, codes)), y, settings, tuple(codes))
+    return Model("AdditiveRegressor", columns_of([*smooths, *map(_positions, codes)]), y, settings, tuple(codes))
 
 
 METHODS: dict[str, Callable[[Any, Codebook], Model]] = {"ols": _ols, "logit": _logit, "smooth": _smooth}
@@ -103,16 +103,7 @@ def is_flag(found: Any, book: Codebook) -> bool:
     return isinstance(found, Expression) and found.plain and book[found.columns[0]].kind == "flag"
 
 
-def _as_it_is(name: str, book: Codebook) -> Column:
-    low, high = book.usable(name).range
-    return Column(
-        name, ((Expression(name, (name,), Interval(low, high), False, lambda read: read[name], plain=True), -1),)
-    )
-
-
-def _positions(levels: Levels) -> Column:
+def _positions(levels: Levels) -> Expression:
     """Levels as numbers, for estimators that know categories."""
     most = Interval(0.0, len(levels.names) - 1.0)
-    return Column(
-        levels.text, ((Expression(levels.text, levels.columns, most, False, levels.positions, plain=True), -1),)
-    )
+    return Expression(levels.text, levels.columns, most, False, levels.positions, plain=True)

@@ -14,7 +14,7 @@ from ..accounting.ledger import Ledger
 from ..codebook import Codebook
 from ..errors import InputError, whole_number
 from ..stats.estimate import Estimate
-from .analyses import QUARTILES, columns_of, describe, quantiles, table
+from .analyses import QUARTILES, describe, quantiles, table
 from .asking import Asking, Spend, names_in
 from .forecast import Forecast, forecast
 from .journal import Journal
@@ -22,7 +22,7 @@ from .layout import Labelled, Layout
 from .models import model
 from .publication import Publication
 from .result import Description, Fit
-from .terms import levels_of
+from .terms import columns_of, levels_of
 
 __all__ = ["Study"]
 

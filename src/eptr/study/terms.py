@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import mul
@@ -17,7 +17,7 @@ from ..errors import InputError
 from .expression import Expression
 from .interval import Interval
 
-__all__ = ["Column", "Design", "Factor", "Levels", "legendre", "levels_of"]
+__all__ = ["Column", "Design", "Factor", "Levels", "columns_of", "legendre", "levels_of"]
 
 Array = NDArray[np.float64]
 _MOST_WHOLE = 100  # levels of whole numbers
@@ -95,6 +95,11 @@ class Design:
     @property
     def ranges(self) -> list[tuple[float, float]]:
         return [(column.range.low, column.range.high) for column in self.columns]
+
+
+def columns_of(numbers: Iterable[Expression]) -> tuple[Column, ...]:
+    """Numbers as the columns of x."""
+    return tuple(Column(e.text, ((e, -1),)) for e in numbers)
 
 
 def levels_of(name: str, book: Codebook, text: str = "") -> Levels:
