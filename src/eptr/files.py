@@ -203,7 +203,8 @@ class FileModel:
         release, found = self.estimator.release_, []
         if self.summary is not None and self.summary.corrected is False:
             found.append(self.caution())
-        if self.raw and self.estimator.outside_ > MANY_OUTSIDE:
+        unclear = 2.0 * release.facts().share_noise
+        if self.raw and self.estimator.outside_ > max(MANY_OUTSIDE, unclear):
             found.append(
                 f"About {self.estimator.outside_:.0%} of the rows reach beyond a range and were moved to its edge."
             )

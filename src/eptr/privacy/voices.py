@@ -10,7 +10,7 @@ from types import MappingProxyType
 from ..errors import InputError
 from .facts import Facts
 
-__all__ = ["UNTOLD", "VOICES", "labels_shown", "parts_drawn", "tell"]
+__all__ = ["UNTOLD", "VOICES", "labels_shown", "parts_drawn", "rows_counted", "share_beyond", "tell"]
 
 _TECHNICAL = "a technical fact; the methods voice has it"
 # What a voice leaves out, and why; everything else that is known is told.
@@ -40,6 +40,7 @@ def tell(facts: Facts, voice: str = "methods") -> str:
 
 
 Paragraphs = list[list[str]]
+HIDDEN = 0.5  # an interval of a share that is wider says nothing
 _CRUMB = 1e-5  # a mu that buys nothing: what roundings keep back
 
 
@@ -224,10 +225,11 @@ def _unit(f: Facts) -> str:
     kept = f.enforced or "declared by the analyst, not checked"
     owner, rows = "person" if f.unit == "row" else f.unit, "row" if f.rows_each == 1 else "rows"
     unit = f"one {f.unit}" if f.rows_each == 1 else f"all rows of one {owner}"
-    return (
-        f"Protected unit: {unit}; at most {f.rows_each} {rows} per {owner} ({kept}); "
-        f"neighbouring datasets: {f.relation}."
-    )
+    most = f"at most {f.rows_each} {rows} per {owner} ({kept})"
+    if not f.enforced:
+        true = f"every {owner} has one row" if f.rows_each == 1 else f"no {owner} has more than {f.rows_each} rows"
+        most += f", which holds if {true}: a {owner} with more rows is protected less"
+    return f"Protected unit: {unit}; {most}; neighbouring datasets: {f.relation}."
 
 
 def _rests(f: Facts) -> str:
@@ -267,9 +269,28 @@ def _outside(f: Facts) -> str:
 
 
 def _unclear(f: Facts) -> float:
-    """Two standard deviations of the noise on a share of rows, at most: that of the loudest number that was drawn."""
-    ratios = [scale / moves for _, what, moves, _, scale in f.parts if what == "Interval" and moves > 0.0]
-    return 2.0 * max(ratios) / f.rows if ratios and f.rows else 0.0
+    """Two standard deviations of the noise on a share of rows, at most."""
+    return 2.0 * f.share_noise
+
+
+def share_beyond(f: Facts) -> str:
+    """The released share of rows beyond the bounds, with its 95 % interval where the noise is known."""
+    found, half = f.outside or 0.0, 1.96 * f.share_noise
+    if not half:
+        return f"about {found:.1%} of them"
+    low, high = max(found - half, 0.0), min(found + half, 1.0)
+    if high - low > HIDDEN:
+        return "a share that noise hides"
+    low, high = (float(f"{100.0 * end:.2g}") for end in (low, high))
+    return f"{low:g} to {high:g} % of them"
+
+
+def rows_counted(f: Facts) -> str:
+    """How many rows, and that not all of them may count: which do is private."""
+    if dict(f.settings).get("invalid") != '"drop"':
+        return f"{f.rows:,} rows"
+    others = " and rows outside of the condition" if " where " in f.what else ""
+    return f"{f.rows:,} rows in the data (public; rows with missing values{others} count as nothing)"
 
 
 def parts_drawn(f: Facts) -> str:
