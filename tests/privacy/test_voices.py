@@ -10,7 +10,7 @@ import pytest
 
 import eptr
 from eptr.privacy.facts import Facts
-from eptr.privacy.voices import UNTOLD, VOICES, rows_counted, share_beyond, tell
+from eptr.privacy.voices import UNTOLD, VOICES, in_short, rows_counted, share_beyond, tell
 
 ROOT = Path(__file__).parents[2]
 FACTS = Facts(
@@ -105,3 +105,25 @@ def test_rows_that_are_dropped_may_not_count():
     assert rows_counted(replace(FACTS, rows=8000)) == "8,000 rows"
     assert rows_counted(dropped) == "8,000 rows in the data (public; rows with missing values count as nothing)"
     assert "and rows outside of the condition count" in rows_counted(replace(dropped, what="ols y ~ x where x > 1"))
+
+
+def test_people_are_told_in_plain_words_what_was_asked():
+    asked = {
+        "ols income ~ age*sex + region": "how income goes with age, sex and region",
+        "survey: logit smoker ~ log(wage) where age > 30": "survey: how smoker goes with wage, where age > 30",
+        "smooth log(`net wage`) ~ s(age) + C(sex, Treatment('M'))": "how net wage goes with age and sex",
+        "ols wage ~ .": "ols wage ~ .",
+        "mean income by sex": "mean income by sex",
+        "ols y ~ a, ols y ~ b": "ols y ~ a, ols y ~ b",
+    }
+    for what, told in asked.items():
+        assert f"a result ({told}) was computed" in tell(replace(FACTS, what=what), "people")
+        assert f"({what})" in tell(replace(FACTS, what=what), "methods")
+
+
+def test_three_sentences_say_what_is_promised_to_whom_and_why_to_believe_it():
+    what, whom, why = in_short(FACTS)
+    assert "(1, 1e-06)-differentially private" in what
+    assert "won with probability at most 55.0 %" in what
+    assert whom in tell(FACTS, "methods")
+    assert why == "The guarantee is proven in the library's repository."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from itertools import groupby
 from types import MappingProxyType
@@ -10,7 +11,7 @@ from types import MappingProxyType
 from ..errors import InputError
 from .facts import Facts
 
-__all__ = ["UNTOLD", "VOICES", "labels_shown", "parts_drawn", "rows_counted", "share_beyond", "tell"]
+__all__ = ["UNTOLD", "VOICES", "in_short", "labels_shown", "parts_drawn", "rows_counted", "share_beyond", "tell"]
 
 _TECHNICAL = "a technical fact; the methods voice has it"
 # What a voice leaves out, and why; everything else that is known is told.
@@ -79,6 +80,17 @@ def _methods(f: Facts) -> Paragraphs:
         _not_covered(f),
         [_made(f)],
     ]  # fmt: skip
+
+
+def in_short(f: Facts) -> list[str]:
+    """Three sentences of the methods voice: the guarantee, who has it, and whether it was proven."""
+    return [
+        f"The result ({f.what}) is ({f.epsilon:g}, {f.delta:g})-differentially private: {_change(f)} changes what is "
+        f"published so little that a bet at even odds on which of two such datasets was used is won with probability at most "
+        f"{_percent(f.bet)}.",
+        _unit(f),
+        _rests(f),
+    ]
 
 
 def _not_covered(f: Facts) -> list[str]:
@@ -163,8 +175,8 @@ def _people(f: Facts) -> Paragraphs:
     count = f"{f.rows:,} rows of data" if f.rows is not None else "the data"
     return [
         [
-            f"From {count} a result ({f.what}) was computed{' on ' + f.date if f.date else ''}, and random noise was added "
-            "to hide each of them.",
+            f"From {count} a result ({_plainly(f.what)}) was computed{' on ' + f.date if f.date else ''}, and random noise was "
+            "added to hide each of them.",
             "" if f.replied else "Nothing was published except that there is no answer.",
         ],
         [
@@ -183,6 +195,26 @@ def _people(f: Facts) -> Paragraphs:
             else "",
         ],
     ]
+
+
+_FORMULA = re.compile(r"(?:(.*): )?(?:ols|logit|smooth) ([^~]+)~([^~]+?)(?: where ([^~]*))?")
+_NAME = re.compile(r"""'[^']*'|"[^"]*"|`([^`]+)`|(?<![\w.])([^\W\d]\w*)(?!\w|\s*\()""")
+
+
+def _plainly(what: str) -> str:
+    """A formula as what it asks; what is none as it is."""
+    found = _FORMULA.fullmatch(what)
+    if found is None:
+        return what
+    names = [
+        [a or b for a, b in _NAME.findall(side) if (a or b) not in ("", "and", "or", "not", "in")]
+        for side in found.group(2, 3)
+    ]
+    left, right = (list(dict.fromkeys(side)) for side in names)
+    if not left or not right or re.search(r"(?:^|[+*:\s])\.(?:$|[+*:\s])", found[3]):
+        return what
+    goes = f"how {' and '.join(left)} goes with {' and '.join(filter(None, (', '.join(right[:-1]), right[-1])))}"
+    return f"{found[1] + ': ' if found[1] else ''}{goes}{f', where {found[4]}' if found[4] else ''}"
 
 
 def _ever(f: Facts) -> str:

@@ -39,7 +39,7 @@ class OddsSummary(Summary):
         """Whose log odds the coefficients are."""
         first, *others = self.classes
         of = f"{self.outcome} = " if self.outcome else ""
-        return f"log odds of {of}{' and of '.join(others)} (against {first})"
+        return f"log odds of {' and of '.join(of + label for label in others)} (against {first})"
 
     @property
     def odds_ratios(self) -> NDArray[np.float64]:
