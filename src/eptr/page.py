@@ -40,7 +40,8 @@ h3 { font-size: 1.05rem; margin-bottom: .3rem; }
 caption { text-align: left; color: var(--soft); font-size: .9rem; position: sticky; left: 0; max-width: calc(100vw - 2rem); }
 th, td { padding: .25rem .8rem; text-align: right; border-bottom: 1px solid var(--rule); font-variant-numeric: tabular-nums; }
 td { white-space: nowrap; } .words td { white-space: normal; }
-th { font-weight: 600; } tbody th { position: sticky; left: 0; background: var(--paper); }
+th { font-weight: 600; } tbody th { position: sticky; left: 0; background: var(--paper);
+  box-shadow: inset 0 -1px var(--rule); }
 th:first-child, td:first-child, .words td, .words th { text-align: left; }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; display: block; }
 figure .narrow { display: none; } figure .picture svg { color: var(--ink); fill: currentColor; }

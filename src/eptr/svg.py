@@ -50,7 +50,7 @@ class _Frame:
 
 
 _BROAD = _Frame(WIDTH, LABELS, ROW, "broad", 28, 5.0)
-_NARROW = _Frame(360, MARGIN, 44, "narrow", 48, 3.0)
+_NARROW = _Frame(360, MARGIN, 44, "narrow", 44, 3.0)
 
 
 def forest(lines: Sequence[Line], axis: str, caption: str, *, zero: bool = True) -> str:
