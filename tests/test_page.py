@@ -16,7 +16,7 @@ import eptr
 from eptr import stats
 from eptr.audit.artefacts import compare_artefacts
 from eptr.page import page
-from eptr.panel import _half, panel
+from eptr.panel import _half, number, panel
 from eptr.statement import StudyFacts
 from eptr.svg import Line
 from eptr.verify import EMBEDDED, verified
@@ -174,8 +174,35 @@ def test_it_looks_like_something(tmp_path):
         pytest.skip("no Chromium; install your system's package of it (Debian: chromium)")
     place = tmp_path / "page.html"
     place.write_text(page(PANELS[:2], "Two"), encoding="utf-8")
-    console, figures = look(place)
-    assert console == []
-    assert len(figures) == 4
-    for pixels in figures:
-        assert np.mean(np.any(pixels < 0.9, axis=2)) > 0.005
+    for width in (1000, 400):
+        console, figures = look(place, f"{width},4000")
+        assert console == []
+        assert len(figures) == 4
+        for pixels in figures:
+            assert pixels.shape[1] > 0.8 * min(width, 720)
+            assert np.mean(np.any(pixels < 0.9, axis=2)) > 0.005
+
+
+def test_thousands_are_told_apart_and_powers_of_ten_are_rare():
+    shown = {
+        1218.6: "1,220",
+        1560.5: "1,560",
+        0.0281: "0.0281",
+        -0.5: "-0.5",
+        123456.7: "123,000",
+        0.0: "0",
+        2e-9: "2e-09",
+    }
+    assert {value: number(value) for value in shown} == shown
+    assert number(1560.51, 5) == "1,560.5"
+    assert number(math.nan) == "nan"
+
+
+def test_log_odds_have_odds_ratios_beside_them():
+    line = Line("age", math.log(2.0), 0.0, math.log(4.0), 0.1)
+    text = page([replace(PANELS[0], lines=(line, Line("x", 0.0)), odds=True)], "odds")
+    assert "odds ratio</th><th scope='col'>its interval" in text
+    assert "<td>2</td><td>1 to 4</td></tr>" in text
+    assert "<td>1</td><td></td></tr>" in text
+    assert all(check.holds for check in verified(text))
+    assert "odds ratio" not in PAGE

@@ -103,6 +103,11 @@ class PublicBounds:
         """(middle, half length) of every column of the scaled matrix; (0, 1) for a level."""
         return self._each(lambda low, high: (0.5 * (low + high), 0.5 * (high - low)))
 
+    def reaches(self) -> list[float]:
+        """Half of the range of every column of the raw matrix, and all of it from one level to another."""
+        levels = self.indicators()
+        return [1.0 if j in levels else half for j, (_, half) in enumerate(self.scales())]
+
     def _each(self, of: Callable[[float, float], Any]) -> list[Any]:
         """``of`` the ends of every column of the matrix; (0, 1) for a level, whatever is asked."""
         return [v for b in self.columns.values() for v in ([of(*b)] if is_range(b) else [(0.0, 1.0)] * (len(b) - 1))]

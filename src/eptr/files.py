@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -55,7 +57,7 @@ def plain(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A coefficient in the units of the data, its 95 % interval (NaN if not known), and half of the column's range.
+    """A coefficient in the units of the data, its 95 % interval (NaN if not known), and how far the figure moves its column.
 
     It is not ``determined`` if the rows are too few to say.
     """
@@ -125,7 +127,10 @@ class FileModel:
     @cached_property
     def summary(self) -> Any:
         """The estimator's own table of coefficients, where it has one in the units of the data."""
-        return self.estimator.summary() if self.raw and self.entrant.panel in ("coefficients", "effects") else None
+        if not self.raw or self.entrant.panel not in ("coefficients", "effects"):
+            return None
+        found = self.estimator.summary()
+        return replace(found, outcome=self.target) if hasattr(found, "outcome") else found
 
     def predict(self, data: Data, where: str) -> NDArray[Any]:
         """Predictions in the units of the target; extra columns and the target itself are ignored."""
@@ -147,7 +152,7 @@ class FileModel:
     def coefficients(self) -> list[Coefficient]:
         """Slopes in the units of the data, or changes of log odds; the intercept last."""
         scales = self.bounds.scales()
-        reaches = [*(half for _, half in scales), 0.0]
+        reaches = [*self.bounds.reaches(), 0.0]
         table = self.summary
         if table is not None:
             reaches *= len(table.names) // len(reaches)  # a set of coefficients for every class but the first
@@ -159,7 +164,7 @@ class FileModel:
             ]
         low, high = self.bounds.target
         half = 0.5 * (high - low)
-        slopes = [half / reach * float(v) for v, (_, reach) in zip(self.estimator.coef_, scales, strict=True)]
+        slopes = [half / across * float(v) for v, (_, across) in zip(self.estimator.coef_, scales, strict=True)]
         middles = [middle for middle, _ in scales]
         constant = 0.5 * (low + high) + half * self.estimator.intercept_ - float(np.dot(slopes, middles))
         found = zip([*self.bounds.names(), "(Intercept)"], [*slopes, constant], reaches, strict=True)
@@ -203,7 +208,8 @@ class FileModel:
         release, found = self.estimator.release_, []
         if self.summary is not None and self.summary.corrected is False:
             found.append(self.caution())
-        if self.raw and self.estimator.outside_ > MANY_OUTSIDE:
+        unclear = 2.0 * release.facts().share_noise
+        if self.raw and self.estimator.outside_ > max(MANY_OUTSIDE, unclear):
             found.append(
                 f"About {self.estimator.outside_:.0%} of the rows reach beyond a range and were moved to its edge."
             )
@@ -265,9 +271,11 @@ def _estimator(entrant: Entrant, bounds: PublicBounds, settings: dict[str, Any])
     return entrant.example(1.0 if whole else bounds.radius(), 1.0, list(bounds.target), **needs, **settings)
 
 
-def write_predictions(path: Path | None, target: str, values: Sequence[Any]) -> str:
-    """One column of predictions as CSV text, written to ``path`` if given."""
-    text = "\n".join([f"predicted {target}", *(str(v) for v in values)]) + "\n"
+def write_predictions(path: Path | None, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Columns of predictions as CSV text, written to ``path`` if given."""
+    found = io.StringIO()
+    csv.writer(found, lineterminator="\n").writerows([heads, *rows])
+    text = found.getvalue()
     if path is not None:
         path.write_text(text)
     return text

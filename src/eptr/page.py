@@ -15,7 +15,7 @@ from .panel import Panel, shown
 from .pictures import table_html
 from .privacy.claim import Release
 from .privacy.facts import Facts
-from .privacy.voices import VOICES, tell
+from .privacy.voices import VOICES, in_short, tell
 from .statement import StudyFacts, combined, tuples, within
 from .svg import Line
 
@@ -40,10 +40,12 @@ h3 { font-size: 1.05rem; margin-bottom: .3rem; }
 caption { text-align: left; color: var(--soft); font-size: .9rem; position: sticky; left: 0; max-width: calc(100vw - 2rem); }
 th, td { padding: .25rem .8rem; text-align: right; border-bottom: 1px solid var(--rule); font-variant-numeric: tabular-nums; }
 td { white-space: nowrap; } .words td { white-space: normal; }
-th { font-weight: 600; } th:first-child, td:first-child, .words td, .words th { text-align: left; }
+th { font-weight: 600; } tbody th { position: sticky; left: 0; background: var(--paper);
+  box-shadow: inset 0 -1px var(--rule); }
+th:first-child, td:first-child, .words td, .words th { text-align: left; }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; display: block; }
-figure .picture { background: #fff; padding: .5rem; }
-svg text { font: 13px system-ui, sans-serif; fill: var(--ink); }
+figure .narrow { display: none; } figure .picture svg { color: var(--ink); fill: currentColor; }
+svg text { font: 13px system-ui, sans-serif; fill: var(--ink); stroke: var(--paper); stroke-width: 3px; paint-order: stroke; }
 svg .axis { stroke: var(--soft); } svg .zero { stroke: var(--soft); stroke-dasharray: 3 3; }
 svg .sampling { stroke: var(--sampling); stroke-width: 7; } svg .privacy { stroke: var(--privacy); stroke-width: 2; }
 svg .point { fill: var(--ink); stroke: var(--paper); }
@@ -52,7 +54,8 @@ svg .curve { fill: none; stroke: var(--privacy); stroke-width: 2.5; }
 .key span { font-weight: 600; } .key .sampling { color: var(--sampling); } .key .privacy { color: var(--privacy-ink); }
 figcaption, .note { color: var(--soft); font-size: .9rem; } code { overflow-wrap: anywhere; }
 .claim { font-size: 1.1rem; background: var(--box); padding: .8rem 1rem; border-left: 4px solid var(--sampling); }
-@media screen and (max-width: 38rem) { figure svg { max-width: none; min-width: 34rem; } }
+@media screen and (max-width: 38rem) { figure .broad { display: none; } figure .narrow { display: block; width: 100%; }
+  .picture svg { max-width: none; min-width: 34rem; } }
 .bad { border-color: var(--privacy); background: var(--warn); }
 @media print { :root { --ink: #000; --paper: #fff; --soft: #333; --rule: #999; --box: #fff; --sampling: #0072B2;
   --privacy: #D55E00; --privacy-ink: #A84300; --warn: #fff; } body { font-size: 12px; margin: 0; max-width: none; }
@@ -125,7 +128,7 @@ def _embedded(panels: Sequence[Panel], told: Sequence[Facts], shown: dict[str, A
     return f"<script type='application/json' id='eptr-record'>{text}</script>"
 
 
-_PLAIN = ("title", "undetermined", "axis", "zero", "factors")
+_PLAIN = ("title", "undetermined", "axis", "zero", "factors", "odds")
 
 
 def page_again(content: Mapping[str, Any], told: Sequence[Facts], releases: Sequence[Release], text: str) -> str:
@@ -134,7 +137,9 @@ def page_again(content: Mapping[str, Any], told: Sequence[Facts], releases: Sequ
     panels = []
     for part, facts, release in zip(content["results"], told, releases, strict=True):
         lines = [Line(name, *map(_number, numbers)) for name, *numbers in part["lines"]]
-        plain: dict[str, Any] = {name: tuples(part[name]) for name in _PLAIN} | {"level": _number(part["level"])}
+        plain: dict[str, Any] = {name: tuples(part[name]) for name in _PLAIN if name in part} | {
+            "level": _number(part["level"])
+        }
         extra = tuple(drawn.get(e, "") for e in part["extra"])
         panels.append(Panel(release=release, facts=facts, lines=tuple(lines), extra=extra, **plain))
     study = None if content["study"] is None else StudyFacts.from_dict(content["study"])
@@ -194,7 +199,11 @@ def _statement(facts: Facts) -> list[str]:
     found = []
     for voice in sorted(VOICES, key=list(_TITLES).index):
         found.append(f"<h3>{_TITLES[voice]}</h3>")
-        found += [f"<p>{html.escape(paragraph)}</p>" for paragraph in tell(facts, voice).split("\n\n")]
+        told = [f"<p>{html.escape(paragraph)}</p>" for paragraph in tell(facts, voice).split("\n\n")]
+        if voice == "methods" and facts.private:
+            short = " ".join(in_short(facts))
+            told = [f"<p>{html.escape(short)}</p>", "<details><summary>All of it</summary>", *told, "</details>"]
+        found += told
     return found
 
 

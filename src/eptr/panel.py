@@ -17,10 +17,11 @@ from .privacy.facts import Facts
 from .privacy.gaussian import gaussian_mu
 from .svg import Line, forest, price
 
-__all__ = ["Panel", "panel", "shown"]
+__all__ = ["FAR", "Panel", "panel", "shown"]
 
 _MOST_BARS, _MOST_LINES = 40, 400
 FEW = "Too few rows to say:"
+FAR = "over half of a number's range; from one level to another"
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of epsilon: what it would have meant
 
 
@@ -37,6 +38,7 @@ class Panel:
     axis: str = ""
     zero: bool = False  # whether the figure should show it
     factors: tuple[float, ...] = ()  # what makes the numbers comparable in the figure, where they are not
+    odds: bool = False  # whether they are log odds, whose ratios are told, too
     extra: tuple[str, ...] = ()  # more HTML: tables, figures, notes
 
 
@@ -62,10 +64,10 @@ def panel(result: Any, title: str = "") -> Panel:
     found = replace(found, level=table.level, axis="coefficient", zero=True, lines=lines, undetermined=undetermined)
     if result is estimator:
         return found
-    reaches, outcome = result.reaches(), result.formula.partition("~")[0].strip()
-    changed = f"the log odds of {outcome}" if result.method == "logit" else outcome
-    axis = f"change of {changed} over half of the column's range"
-    return replace(found, factors=tuple(reaches.get(line.name, 0.0) for line in lines), axis=axis)
+    reaches = result.reaches()
+    changed = f"the {table.compared}" if result.method == "logit" else result.outcome
+    factors = tuple(reaches.get(line.name, 0.0) for line in lines)
+    return replace(found, factors=factors, axis=f"change of {changed}\n{FAR}", odds=result.method == "logit")
 
 
 def _of_estimate(estimate: Any, title: str, facts: Facts) -> Panel:
@@ -104,15 +106,28 @@ def _numbers(p: Panel) -> str:
         "value",
         *([f"{tail:.3g} %", f"{100 - tail:.4g} %"] if known else []),
         *(["sampling alone"] if split else []),
+        *(["odds ratio", *(["its interval"] if known else [])] if p.odds else []),
     ]
     rows = []
     for line in p.lines[:_MOST_LINES]:
-        ends = [f"{v:.5g}" if math.isfinite(v) else "" for v in (line.low, line.high)] if known else []
-        alone = [f"± {line.sampling:.3g}" if math.isfinite(line.sampling) else ""] if split else []
-        rows.append([line.name, f"{line.value:.5g}", *ends, *alone])
+        ends = [number(v, 5) if math.isfinite(v) else "" for v in (line.low, line.high)] if known else []
+        alone = [f"± {number(line.sampling)}" if math.isfinite(line.sampling) else ""] if split else []
+        rows.append([line.name, number(line.value, 5), *ends, *alone, *(_ratios(line, known) if p.odds else [])])
     more = len(p.lines) - _MOST_LINES
     caption = f"{p.level:.0%} intervals count sampling error and privacy noise." if known else "Without intervals."
     return table_html([head, *rows], caption + (f" {more} more lines are not shown." if more > 0 else ""))
+
+
+def _ratios(line: Line, known: bool) -> list[str]:
+    """The odds ratio of a log odds, and its interval."""
+    ratio, low, high = (number(math.exp(min(v, 700.0)), 4) for v in (line.value, line.low, line.high))
+    return [ratio, *([f"{low} to {high}" if line.known else ""] if known else [])]
+
+
+def number(value: float, digits: int = 3) -> str:
+    """With so many digits that count, and the thousands apart; powers of ten where there are no other ways."""
+    rounded = float(f"{value:.{digits}g}")
+    return f"{rounded:,.0f}" if 1e3 <= abs(rounded) < 1e15 and rounded.is_integer() else f"{rounded:,.{digits + 3}g}"
 
 
 def _forest(p: Panel) -> str:
@@ -150,8 +165,8 @@ def _price(p: Panel) -> list[str]:
     rows = [
         [
             line.name,
-            *(f"± {_half(line, noise[f]):.3g}" for f in _FACTORS),
-            f"± {min(line.sampling, _half(line, 1.0)):.3g}",
+            *(f"± {number(_half(line, noise[f]))}" for f in _FACTORS),
+            f"± {number(min(line.sampling, _half(line, 1.0)))}",
         ]
         for line in split[:_MOST_BARS]
     ]

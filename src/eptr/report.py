@@ -12,8 +12,9 @@ import numpy as np
 from .bounds import is_range, stretched
 from .files import FileModel, plain
 from .page import page
-from .panel import Panel, panel
+from .panel import FAR, Panel, panel
 from .pictures import painted, table_html
+from .privacy.voices import rows_counted
 from .svg import Line
 
 __all__ = ["render"]
@@ -32,7 +33,8 @@ def render(model: FileModel) -> str:
         found, extra=(*(f"<p class='claim bad'>{html.escape(w)}</p>" for w in model.warnings()), *found.extra)
     )
     columns = len(model.bounds.columns)
-    note = f"{model.rows:,} rows, {columns} column{'s' if columns > 1 else ''}, strategy “{found.release.strategy}”."
+    counted = rows_counted(replace(found.facts, rows=model.rows))
+    note = f"{counted}; {columns} column{'s' if columns > 1 else ''}, strategy “{found.release.strategy}”."
     if found.release.private:
         note += " This page holds released numbers only; it may be published with the model."
     return page([found], f"{kind.title}: {model.target}", note=note, codebook=_bounds(model))
@@ -44,13 +46,14 @@ def _coefficients(model: FileModel, found: Panel) -> Panel:
     slopes = [c for c in model.coefficients() if c.determined]
     lines = tuple(Line(c.name, c.value, c.low, c.high, sampling.get(c.name, math.nan)) for c in slopes)
     odds = model.entrant.task == "classification"
-    what, changed = ("Log odds", f"the log odds of {model.target}") if odds else ("Slopes", model.target)
-    note = f"{what} per unit of the column; the figure shows the change over half of each column's range."
+    compared = getattr(model.summary, "compared", f"log odds of {model.target}")
+    what, changed = ("Log odds", f"the {compared}") if odds else ("Slopes", model.target)
+    note = f"{what} per unit of the column; the figure shows the change {FAR}."
     if model.summary is None:
         note = "Slopes per unit of the column, without intervals: strategy “refined” of this version releases them."
     return replace(
         found, lines=lines, factors=tuple(c.reach for c in slopes), extra=(f"<p class='note'>{note}</p>", *found.extra),
-        zero=True, axis=f"change of {changed} over half of the column's range",
+        zero=True, axis=f"change of {changed}\n{FAR}", odds=odds,
     )  # fmt: skip
 
 

@@ -69,6 +69,22 @@ def test_a_study_from_fit_to_show(eptr, people):
     assert "is left" in error
     assert eptr("predict", "model.json", "people.csv", "--out", "p.csv")[0] == 0
     assert (people / "p.csv").read_text().startswith("predicted wage\n")
+    code, _, error = eptr("predict", "model.json", "people.csv", "--probabilities")
+    assert code == 2
+    assert "predicts numbers, not probabilities" in error
+
+
+def test_classes_are_predicted_by_name_or_as_probabilities(eptr, people):
+    fit = ["fit", "people.csv", "--codebook", "book.toml", "--formula", "sex ~ wage", "--model", "logit"]
+    assert eptr(*fit, "--out", "sex.json")[0] == 0
+    head, *rows = eptr("predict", "sex.json", "people.csv")[1].splitlines()
+    assert head == "predicted sex"
+    assert set(rows) <= {"F", "M"}
+    head, *chances = eptr("predict", "sex.json", "people.csv", "--probabilities")[1].splitlines()
+    assert head == "sex = F,sex = M"
+    numbers = [[float(v) for v in line.split(",")] for line in chances]
+    assert [sum(line) for line in numbers] == pytest.approx([1.0] * len(rows))
+    assert ["FM"[second > first] for first, second in numbers] == rows
 
 
 def test_a_fit_wants_one_way_of_saying_what_is_public(eptr, people):

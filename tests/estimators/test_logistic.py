@@ -80,7 +80,7 @@ def test_several_classes_are_those_of_scikit_learn():
     low, high = model.conf_int().T
     truth = [1.0, -0.5, -1.0, -0.5, 0.7, 0.3]  # against the first class, the intercept last
     assert np.sum((low < truth) & (truth < high)) >= 5
-    assert "log odds against 0" in str(model.summary())
+    assert "log odds of 1 and of 2 (against 0)" in str(model.summary())
 
 
 def test_two_classes_as_several_are_the_same_model():
@@ -276,7 +276,7 @@ def test_odds_ratios_are_exp_of_the_table():
     table = ours(X, y, LIFE["balanced"].bounds, 1.0, 0).summary()
     np.testing.assert_allclose(np.log(table.odds_ratios[:, 1:]), table.intervals)
     assert "Odds ratio" in str(table)
-    assert "log odds of 1" in str(table)
+    assert "log odds of 1 (against 0)" in str(table)
 
 
 def test_what_is_stored_predicts_the_same():

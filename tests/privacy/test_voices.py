@@ -10,7 +10,7 @@ import pytest
 
 import eptr
 from eptr.privacy.facts import Facts
-from eptr.privacy.voices import UNTOLD, VOICES, tell
+from eptr.privacy.voices import UNTOLD, VOICES, in_short, rows_counted, share_beyond, tell
 
 ROOT = Path(__file__).parents[2]
 FACTS = Facts(
@@ -88,3 +88,42 @@ def test_a_share_that_noise_explains_is_not_told_as_a_fact(voice):
     loud = replace(FACTS, outside=1.0, rows=150, parts=(("gaussian", "Interval", 1.0, 0.01, 100.0),))
     assert "100.0%" not in tell(loud, voice)
     assert "40.0%" in tell(replace(loud, outside=0.4, rows=5000), voice)
+
+
+def test_a_share_of_rows_is_told_with_its_interval_or_not_at_all():
+    """Noise of 10 on what a person's five rows move by 5: 2 standard deviations are 20 of 1,000 rows."""
+    known = replace(FACTS, parts=(("gaussian", "Interval", 5.0, 0.5, 10.0), ("gaussian", "Interval", 1.0, 1.0, 1.0)))
+    assert known.share_noise == pytest.approx(0.01)
+    assert share_beyond(known) == "0.04 to 4 % of them"
+    assert share_beyond(replace(known, outside=1.0)) == "98 to 100 % of them"
+    assert share_beyond(FACTS) == "about 2.0% of them"  # an old record has no parts
+    assert share_beyond(replace(known, outside=0.5, rows=75)) == "a share that noise hides"
+
+
+def test_rows_that_are_dropped_may_not_count():
+    dropped = replace(FACTS, rows=8000, settings=(("invalid", '"drop"'),))
+    assert rows_counted(replace(FACTS, rows=8000)) == "8,000 rows"
+    assert rows_counted(dropped) == "8,000 rows in the data (public; rows with missing values count as nothing)"
+    assert "and rows outside of the condition count" in rows_counted(replace(dropped, what="ols y ~ x where x > 1"))
+
+
+def test_people_are_told_in_plain_words_what_was_asked():
+    asked = {
+        "ols income ~ age*sex + region": "how income goes with age, sex and region",
+        "survey: logit smoker ~ log(wage) where age > 30": "survey: how smoker goes with wage, where age > 30",
+        "smooth log(`net wage`) ~ s(age) + C(sex, Treatment('M'))": "how net wage goes with age and sex",
+        "ols wage ~ .": "ols wage ~ .",
+        "mean income by sex": "mean income by sex",
+        "ols y ~ a, ols y ~ b": "ols y ~ a, ols y ~ b",
+    }
+    for what, told in asked.items():
+        assert f"a result ({told}) was computed" in tell(replace(FACTS, what=what), "people")
+        assert f"({what})" in tell(replace(FACTS, what=what), "methods")
+
+
+def test_three_sentences_say_what_is_promised_to_whom_and_why_to_believe_it():
+    what, whom, why = in_short(FACTS)
+    assert "(1, 1e-06)-differentially private" in what
+    assert "won with probability at most 55.0 %" in what
+    assert whom in tell(FACTS, "methods")
+    assert why == "The guarantee is proven in the library's repository."

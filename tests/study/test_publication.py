@@ -138,7 +138,11 @@ def test_a_result_says_what_was_asked_who_is_protected_and_how(tmp_path):
         assert "2 rows that belong to one household" in text
     assert "All releases from these data together" in study.statement()
     trusted = eptr.Study(people, book, epsilon=2.0, delta=1e-3, rows_each=2).mean("age")
-    assert "declared by the analyst, not checked" in trusted.statement("ethics")
+    told = "declared by the analyst, not checked), which holds if no person has more than 2 rows: a person with more rows is"
+    assert f"{told} protected less" in trusted.statement("ethics")
+    assert (
+        "holds if every person has one row" in eptr.Study(people, book, epsilon=2.0, delta=1e-3).mean("age").statement()
+    )
 
 
 def test_a_study_that_no_ledger_holds_claims_nothing_of_other_releases(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 
 import numpy as np
@@ -11,11 +12,12 @@ import pytest
 
 import eptr
 from eptr import Study
-from eptr.codebook import Flag, Number
+from eptr.codebook import Category, Flag, Number
 from eptr.errors import NotPrivateWarning
 from eptr.panel import panel
+from eptr.study.publication import fit_page
 
-from .survey import PEOPLE, by_hand, people, seeded
+from .survey import BOOK, PEOPLE, by_hand, people, seeded
 
 
 def test_a_fit_is_that_of_the_estimator_called_by_hand():
@@ -112,5 +114,22 @@ def test_log_odds_of_a_flag_are_told_in_its_words():
         warnings.simplefilter("ignore", NotPrivateWarning)
         study = eptr.Study(data, book, epsilon=4.0, analyses=1, random_state=0)
     fit = study.logit("smoker ~ age")
-    assert "log odds of often against never" in str(fit)
-    assert eptr.study.Fit.from_json(fit.to_json()).compared == fit.compared
+    for text in (str(fit), str(fit.summary()), fit._repr_html_(), fit_page(fit, 3000)):
+        assert "log odds of smoker = often (against never)" in text
+    assert re.search(r"about: never \d\d.\d%, often \d\d.\d%", str(fit.summary()))
+    again = eptr.study.Fit.from_json(fit.to_json())
+    assert again.compared == fit.compared
+    likely = again.predict_proba(data)[:, 1] > 0.5
+    np.testing.assert_array_equal(again.predict(data), np.where(likely, "often", "never"))
+    assert again.predict({"age": [40.0, np.nan]}).tolist()[1] is None
+
+
+def test_levels_and_flags_move_by_all_of_their_range_in_a_figure():
+    data = PEOPLE.assign(place=np.resize(["a", "b", "c"], len(PEOPLE)))
+    book = eptr.Codebook(BOOK.columns | {"place": Category(["a", "b", "c"])}, BOOK.na_values)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        study = eptr.Study(data, book, epsilon=8.0, analyses=2, random_state=0)
+    wage = study.ols("wage ~ age*sex + I(age > 40)").reaches()
+    assert wage == {"age": 55.0, "sex[T.M]": 1.0, "I(age > 40)": 1.0, "age:sex[T.M]": 55.0}
+    assert study.logit("place ~ age").reaches() == {"b: age": 55.0, "c: age": 55.0}

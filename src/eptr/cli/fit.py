@@ -161,6 +161,12 @@ def predict(
     model: Annotated[Path, typer.Argument(help="What `eptr fit` wrote.")],
     data: Annotated[Path, typer.Argument(help="CSV or Parquet with the same columns; the target is ignored.")],
     to: Annotated[Path | None, typer.Option("--out", help="File to write; standard output if not given.")] = None,
+    probabilities: Annotated[
+        bool,
+        typer.Option(
+            "--probabilities", help="Of a study's logit: one column for each class, instead of the likeliest."
+        ),
+    ] = False,
 ) -> None:
     """Predictions from a stored model, as CSV. Costs no privacy."""
     from ..files import FileModel, open_data, write_predictions
@@ -171,12 +177,20 @@ def predict(
     if '"eptr-study/' in text[:100]:
         from ..study.result import Fit
 
-        study_fit = Fit.from_json(text)
-        text = write_predictions(to, study_fit.formula.partition("~")[0].strip(), study_fit.predict(data).tolist())
+        fit = Fit.from_json(text)
+        if probabilities:
+            heads = [f"{fit.outcome} = {word}" for word in fit.words] if fit.method == "logit" else []
+            text = write_predictions(to, heads, fit.predict_proba(data).tolist())
+        else:
+            text = write_predictions(to, [f"predicted {fit.outcome}"], [[v] for v in fit.predict(data).tolist()])
+    elif probabilities:
+        raise InputError("--probabilities is for a model that `eptr fit --model logit --codebook` wrote.")
     else:
         fitted = FileModel.from_json(text)
         with open_data(data) as rows:
-            text = write_predictions(to, fitted.target, fitted.predict(rows, data.name).tolist())
+            text = write_predictions(
+                to, [f"predicted {fitted.target}"], [[v] for v in fitted.predict(rows, data.name).tolist()]
+            )
     print(text if to is None else f"wrote {to}", end="" if to is None else "\n")
 
 

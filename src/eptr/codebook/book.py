@@ -272,7 +272,7 @@ def _told(kind: Kind, scale: float | None) -> str:
         }
         told = {"level": "values are levels of their own", "drop": "values drop the row"}
         rest = "; ".join(f"{names} {told[fate]}" for fate, names in fates.items() if names)
-        return f"{', '.join(map(str, kind.levels))}; the first is the reference; {rest}."
+        return f"{', '.join(map(str, kind.levels))}; the first is the reference on the right side of a formula; {rest}."
     if isinstance(kind, Number) and kind.private:
         return f"a range is bought for {kind.price:.0%} of a study's budget when it is first needed."
     if not isinstance(kind, (Number, Date)):

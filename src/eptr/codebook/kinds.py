@@ -199,7 +199,7 @@ class Date(Kind):
 
 @dataclass(frozen=True, slots=True)
 class Category(Kind):
-    """One of the declared ``levels``, the first being the reference in formulas.
+    """One of the declared ``levels``, the first being the reference on the right side of formulas.
 
     Parameters
     ----------

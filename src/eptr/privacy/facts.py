@@ -83,3 +83,9 @@ class Facts:
             return "pure differential privacy"
         gaussian = self.mu is not None and not self.failure
         return "Gaussian differential privacy" if gaussian else "approximate differential privacy"
+
+    @property
+    def share_noise(self) -> float:
+        """Standard deviation of the noise on a share of rows, at most: that of the loudest number drawn; 0 if none is known."""
+        ratios = [scale / moves for _, what, moves, _, scale in self.parts if what == "Interval" and moves > 0.0]
+        return self.rows_each * max(ratios) / self.rows if ratios and self.rows else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from itertools import groupby
 from types import MappingProxyType
@@ -10,7 +11,7 @@ from types import MappingProxyType
 from ..errors import InputError
 from .facts import Facts
 
-__all__ = ["UNTOLD", "VOICES", "labels_shown", "parts_drawn", "tell"]
+__all__ = ["UNTOLD", "VOICES", "in_short", "labels_shown", "parts_drawn", "rows_counted", "share_beyond", "tell"]
 
 _TECHNICAL = "a technical fact; the methods voice has it"
 # What a voice leaves out, and why; everything else that is known is told.
@@ -40,6 +41,7 @@ def tell(facts: Facts, voice: str = "methods") -> str:
 
 
 Paragraphs = list[list[str]]
+HIDDEN = 0.5  # an interval of a share that is wider says nothing
 _CRUMB = 1e-5  # a mu that buys nothing: what roundings keep back
 
 
@@ -78,6 +80,17 @@ def _methods(f: Facts) -> Paragraphs:
         _not_covered(f),
         [_made(f)],
     ]  # fmt: skip
+
+
+def in_short(f: Facts) -> list[str]:
+    """Three sentences of the methods voice: the guarantee, who has it, and whether it was proven."""
+    return [
+        f"The result ({f.what}) is ({f.epsilon:g}, {f.delta:g})-differentially private: {_change(f)} changes what is "
+        f"published so little that a bet at even odds on which of two such datasets was used is won with probability at most "
+        f"{_percent(f.bet)}.",
+        _unit(f),
+        _rests(f),
+    ]
 
 
 def _not_covered(f: Facts) -> list[str]:
@@ -162,8 +175,8 @@ def _people(f: Facts) -> Paragraphs:
     count = f"{f.rows:,} rows of data" if f.rows is not None else "the data"
     return [
         [
-            f"From {count} a result ({f.what}) was computed{' on ' + f.date if f.date else ''}, and random noise was added "
-            "to hide each of them.",
+            f"From {count} a result ({_plainly(f.what)}) was computed{' on ' + f.date if f.date else ''}, and random noise was "
+            "added to hide each of them.",
             "" if f.replied else "Nothing was published except that there is no answer.",
         ],
         [
@@ -182,6 +195,26 @@ def _people(f: Facts) -> Paragraphs:
             else "",
         ],
     ]
+
+
+_FORMULA = re.compile(r"(?:(.*): )?(?:ols|logit|smooth) ([^~]+)~([^~]+?)(?: where ([^~]*))?")
+_NAME = re.compile(r"""'[^']*'|"[^"]*"|`([^`]+)`|(?<![\w.])([^\W\d]\w*)(?!\w|\s*\()""")
+
+
+def _plainly(what: str) -> str:
+    """A formula as what it asks; what is none as it is."""
+    found = _FORMULA.fullmatch(what)
+    if found is None:
+        return what
+    names = [
+        [a or b for a, b in _NAME.findall(side) if (a or b) not in ("", "and", "or", "not", "in")]
+        for side in found.group(2, 3)
+    ]
+    left, right = (list(dict.fromkeys(side)) for side in names)
+    if not left or not right or re.search(r"(?:^|[+*:\s])\.(?:$|[+*:\s])", found[3]):
+        return what
+    goes = f"how {' and '.join(left)} goes with {' and '.join(filter(None, (', '.join(right[:-1]), right[-1])))}"
+    return f"{found[1] + ': ' if found[1] else ''}{goes}{f', where {found[4]}' if found[4] else ''}"
 
 
 def _ever(f: Facts) -> str:
@@ -224,10 +257,11 @@ def _unit(f: Facts) -> str:
     kept = f.enforced or "declared by the analyst, not checked"
     owner, rows = "person" if f.unit == "row" else f.unit, "row" if f.rows_each == 1 else "rows"
     unit = f"one {f.unit}" if f.rows_each == 1 else f"all rows of one {owner}"
-    return (
-        f"Protected unit: {unit}; at most {f.rows_each} {rows} per {owner} ({kept}); "
-        f"neighbouring datasets: {f.relation}."
-    )
+    most = f"at most {f.rows_each} {rows} per {owner} ({kept})"
+    if not f.enforced:
+        true = f"every {owner} has one row" if f.rows_each == 1 else f"no {owner} has more than {f.rows_each} rows"
+        most += f", which holds if {true}: a {owner} with more rows is protected less"
+    return f"Protected unit: {unit}; {most}; neighbouring datasets: {f.relation}."
 
 
 def _rests(f: Facts) -> str:
@@ -267,9 +301,28 @@ def _outside(f: Facts) -> str:
 
 
 def _unclear(f: Facts) -> float:
-    """Two standard deviations of the noise on a share of rows, at most: that of the loudest number that was drawn."""
-    ratios = [scale / moves for _, what, moves, _, scale in f.parts if what == "Interval" and moves > 0.0]
-    return 2.0 * max(ratios) / f.rows if ratios and f.rows else 0.0
+    """Two standard deviations of the noise on a share of rows, at most."""
+    return 2.0 * f.share_noise
+
+
+def share_beyond(f: Facts) -> str:
+    """The released share of rows beyond the bounds, with its 95 % interval where the noise is known."""
+    found, half = f.outside or 0.0, 1.96 * f.share_noise
+    if not half:
+        return f"about {found:.1%} of them"
+    low, high = max(found - half, 0.0), min(found + half, 1.0)
+    if high - low > HIDDEN:
+        return "a share that noise hides"
+    low, high = (float(f"{100.0 * end:.2g}") for end in (low, high))
+    return f"{low:g} to {high:g} % of them"
+
+
+def rows_counted(f: Facts) -> str:
+    """How many rows, and that not all of them may count: which do is private."""
+    if dict(f.settings).get("invalid") != '"drop"':
+        return f"{f.rows:,} rows"
+    others = " and rows outside of the condition" if " where " in f.what else ""
+    return f"{f.rows:,} rows in the data (public; rows with missing values{others} count as nothing)"
 
 
 def parts_drawn(f: Facts) -> str:

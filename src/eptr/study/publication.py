@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..codebook import Codebook
 from ..errors import InputError
 from ..page import page
 from ..panel import panel
+from ..privacy.voices import rows_counted
 from ..statement import StudyFacts, statement
 from .journal import Journal
 from .people import enforced
@@ -81,7 +83,7 @@ class Publication:
 
 def fit_page(fit: Fit, rows: int) -> str:
     """One fit on one page."""
-    note = f"{rows:,} rows, {len(fit.model.x)} columns of the design."
+    note = f"{rows_counted(replace(fit.facts(), rows=rows))}; {len(fit.model.x)} columns of the design."
     return page([panel(fit, f"{fit.method} {fit.formula}")], fit.formula, note=note, codebook=declared(fit.book))
 
 

@@ -15,15 +15,16 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from ..catalogue import from_json
-from ..codebook import Codebook, Flag
+from ..codebook import Codebook
 from ..errors import InputError
 from ..persistence import decode, encode
 from ..privacy.claim import Record, Release
 from ..privacy.facts import Facts
 from ..privacy.voices import tell
 from ..stats.estimate import Estimate
-from .layout import Layout, open_data
-from .models import Model, model
+from .layout import Labelled, Layout, open_data
+from .models import Model, is_flag, model
+from .terms import Column, Levels
 
 __all__ = ["Description", "Fit", "restored", "signed", "storable"]
 
@@ -105,7 +106,25 @@ class Fit:
         table = self.estimator.summary(level)
         names = {f"{f.text}={k}": f"{f.text}[T.{name}]" for f in self.model.levels for k, name in enumerate(f.names)}
         names["(Intercept)"] = "Intercept"
-        return replace(table, names=tuple(names.get(str(name), str(name)) for name in table.names))
+        told: dict[str, Any] = {"names": tuple(names.get(str(name), str(name)) for name in table.names)}
+        if self.method == "logit":
+            told |= {"classes": tuple(map(str, self.words)), "outcome": self.outcome}
+        return replace(table, **told)
+
+    @property
+    def outcome(self) -> str:
+        """The left side of the formula."""
+        return self.formula.partition("~")[0].strip()
+
+    @property
+    def words(self) -> list[Any]:
+        """Of a classifier: its classes, those of a Flag as the codebook writes them."""
+        of = self.model.y.levels[0].of if isinstance(self.model.y, Labelled) else None
+        if of is not None and is_flag(of, self.book):
+            kind = self.book.usable(of.columns[0])
+            return [kind.no, kind.yes]
+        found: list[Any] = self.estimator.classes_.tolist()
+        return found
 
     def facts(self) -> Facts:
         """What a reader may rely on."""
@@ -117,8 +136,18 @@ class Fit:
         return tell(self.facts(), voice)
 
     def reaches(self) -> dict[str, float]:
-        """By term, half of the column's declared range: what makes slopes comparable."""
-        return {column.name: 0.5 * (column.range.high - column.range.low) for column in self.model.x}
+        """By term, half of the column's declared range, and all of it for levels and flags: what makes slopes comparable."""
+
+        def reach(column: Column) -> float:
+            levels = all(isinstance(f, Levels) or f.truth or is_flag(f, self.book) for f, _ in column.parts)
+            return (1.0 if levels else 0.5) * (column.range.high - column.range.low)
+
+        several = self.words[1:] if self.method == "logit" and len(self.words) > 2 else [None]
+        return {
+            column.name if word is None else f"{word}: {column.name}": reach(column)
+            for word in several
+            for column in self.model.x
+        }
 
     def plot(self, **options: Any) -> Any:
         """What the estimator draws of itself, with the names of levels."""
@@ -142,7 +171,10 @@ class Fit:
 
     def predict(self, table: Any) -> NDArray[Any]:
         """For the rows of any table with the same columns; NaN (or None) where one is missing or not declared. Costs nothing."""
-        return self._answers(table, self.estimator._predict)
+        if self.method != "logit":
+            return self._answers(table, self.estimator._predict)
+        words, classes = np.array(self.words), self.estimator.classes_
+        return self._answers(table, lambda x: words[np.searchsorted(classes, self.estimator._predict(x))])
 
     def predict_proba(self, table: Any) -> NDArray[Any]:
         """Probabilities of the classes, of a classifier."""
@@ -199,12 +231,7 @@ class Fit:
     @property
     def compared(self) -> str:
         """Of a classifier: whose log odds the coefficients are."""
-        if self.method != "logit":
-            return ""
-        kind, classes = self.book.columns.get(self.formula.partition("~")[0].strip()), self.estimator.classes_.tolist()
-        words = {0: kind.no, 1: kind.yes} if isinstance(kind, Flag) else {}
-        first, *others = [words.get(label, label) for label in classes]
-        return f", log odds of {' and of '.join(map(str, others))} against {first}"
+        return f", {self.summary().compared}" if self.method == "logit" else ""
 
     @property
     def caution(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,7 +27,8 @@ def test_summary_reads_like_lm():
         assert word in text
     assert "(1, 1e-05)-differentially private" in text
     assert "provided that large errors are rare" in text
-    assert "of them beyond the bounds" in text
+    (low, high) = re.search(r"on 8,000 rows. Beyond the bounds: (\S+) to (\S+) % of them", text).groups()
+    assert float(low) <= 100.0 * summary.outside <= float(high) < 30.0
     assert repr(summary) == text
     assert summary.intervals.shape == (4, 2)
     assert "NOT PRIVATE" in str(eptr.LinearRegression(1.0, 1e-5, 3.0, 5.0, random_state=0).fit(X, y).summary())

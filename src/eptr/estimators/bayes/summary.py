@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...privacy.claim import Release
+from ...privacy.voices import share_beyond
 from .problem import BayesFitted
 
 __all__ = ["ClassSummary"]
@@ -30,7 +31,8 @@ class ClassSummary:
         def line(head: str, cells: list[str]) -> str:
             return f"{head:<{width}}" + "".join(f"{cell:>{wide}}" for cell in cells)
 
-        outside = "" if fitted.outside is None else f" About {fitted.outside:.1%} of the rows reach beyond a range."
+        facts = replace(release.facts(), outside=fitted.outside)
+        outside = "" if fitted.outside is None else f" Rows beyond a range: {share_beyond(facts)}."
         return "\n".join(
             [
                 f"Private classes with {'a shared' if shared else 'the identity as'} covariance",

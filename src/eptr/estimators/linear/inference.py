@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from scipy.stats import norm
 
 from ...errors import probability
 from ...privacy.claim import Release
+from ...privacy.facts import Facts
+from ...privacy.voices import rows_counted, share_beyond
 from .problem import RegressionFitted
 
 __all__ = ["Summary", "summarise", "wald"]
@@ -97,10 +99,14 @@ class Summary:
     @property
     def footing(self) -> str:
         """What the table was made of."""
-        return (
-            f"Residual standard error about {self.residual_scale:.4g} on {self.n} rows; "
-            f"about {self.outside:.1%} of them beyond the bounds."
-        )
+        facts = self._facts
+        about = f"roughly {self.residual_scale:.2g}" if self.corrected is False else f"about {self.residual_scale:.4g}"
+        return f"Residual standard error {about} on {rows_counted(facts)}. Beyond the bounds: {share_beyond(facts)}."
+
+    @property
+    def _facts(self) -> Facts:
+        """What is public about the table."""
+        return replace(self.release.facts(), rows=self.n, outside=self.outside)
 
     @property
     def caution(self) -> str:

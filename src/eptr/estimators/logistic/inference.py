@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...privacy.claim import Release
+from ...privacy.voices import rows_counted, share_beyond
 from ..linear.inference import Summary, wald
 from .problem import LogisticFitted
 
@@ -20,8 +21,8 @@ FADING = (
     "of rows cannot be measured privately (docs/logistic.md)."
 )
 TOO_FEW_ROWS = (
-    "Too few rows, or too small an epsilon, to undo clipping: coefficients are closer to zero than those of maximum\n"
-    "likelihood, and intervals may not keep their level."
+    "Clipping could not be corrected fully: coefficients may be too close to zero, and intervals too short. A larger epsilon\n"
+    "or fewer terms help."
 )
 
 
@@ -31,6 +32,14 @@ class OddsSummary(Summary):
 
     classes: tuple[str, ...]
     shares: NDArray[np.float64]
+    outcome: str = ""  # what the classes are of, where it has a name
+
+    @property
+    def compared(self) -> str:
+        """Whose log odds the coefficients are."""
+        first, *others = self.classes
+        of = f"{self.outcome} = " if self.outcome else ""
+        return f"log odds of {' and of '.join(of + label for label in others)} (against {first})"
 
     @property
     def odds_ratios(self) -> NDArray[np.float64]:
@@ -40,9 +49,7 @@ class OddsSummary(Summary):
 
     @property
     def title(self) -> list[str]:
-        if len(self.classes) == 2:
-            return [f"Private logistic regression, log odds of {self.classes[1]}"]
-        return [f"Private logistic regression, log odds against {self.classes[0]}"]
+        return [f"Private logistic regression, {self.compared}"]
 
     @property
     def heads(self) -> tuple[str, ...]:
@@ -56,7 +63,7 @@ class OddsSummary(Summary):
     def footing(self) -> str:
         each = ", ".join(f"{label} {share:.1%}" for label, share in zip(self.classes, self.shares, strict=True))
         return (
-            f"{self.n} rows, about: {each}; about {self.outside:.1%} beyond the bounds. "
+            f"{rows_counted(self._facts)}; about: {each}. Beyond the bounds: {share_beyond(self._facts)}.\n"
             "The last two columns are the ends of the interval of the odds ratio."
         )
 
