@@ -7,6 +7,8 @@ scikit-learn keeps working. No message ever holds a private value.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from difflib import get_close_matches
 from numbers import Integral, Real
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "NoReplyWarning",
     "NotPrivateWarning",
     "SettingsWarning",
+    "meant",
     "no_column",
     "positive",
     "probability",
@@ -128,6 +131,16 @@ def sensible(name: str, bound: float) -> float:
     if not 1e-100 <= bound <= 1e100:
         raise BoundError(f"{name} must be between 1e-100 and 1e100, got {bound!r}; rescale the data.")
     return bound
+
+
+def meant(name: object, known: Iterable[str]) -> str:
+    """The end of a sentence about a name that is not among these, which are public: the nearest one, or the first few."""
+    names = list(known)
+    alike = {text.casefold(): text for text in reversed(names)}
+    if near := get_close_matches(str(name).casefold(), alike, 1):
+        return f"; did you mean {alike[near[0]]!r}?"
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f", which has {', '.join(map(repr, names[:5]))}{more}." if names else ", which has none."
 
 
 def no_column(what: str, columns: int, where: str = "X") -> str:
