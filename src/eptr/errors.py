@@ -90,10 +90,14 @@ class SettingsWarning(EptrWarning):
     """Public numbers (rows, columns, delta) promise a weak guarantee or a useless answer."""
 
 
+# What to pass instead, in sentences.
+_EXAMPLES = {"epsilon": 1.0, "delta": 1e-6, "share": 0.2, "shares": 0.2, "level": 0.95}
+
+
 def positive(name: str, value: object, *, below: float = math.inf) -> float:
     """Return ``value`` as a float in (0, below), or raise an error that names it."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        example = 1.0 if below > 1.0 else 0.95 if name == "level" else 1e-6
+        example = _EXAMPLES.get(name, 1.0 if below > 1.0 else 1e-6)
         raise InputError(f"{name} must be a number, got {type(value).__name__}; pass {name}={example:g}, for example.")
     try:
         number = float(value)
@@ -101,7 +105,8 @@ def positive(name: str, value: object, *, below: float = math.inf) -> float:
         number = math.inf
     if not 0.0 < number < below or math.isinf(number):
         limit = "a finite number above 0" if math.isinf(below) else f"a number between 0 and {below:g}, both excluded"
-        raise InputError(f"{name} must be {limit}, got {number!r}.")
+        fix = f"; pass {name}={_EXAMPLES[name]:g}, for example" if name in _EXAMPLES else ""
+        raise InputError(f"{name} must be {limit}, got {number!r}{fix}.")
     return number
 
 
