@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 from eptr import errors
-from eptr.errors import BoundError, InputError, meant, no_column, positive, probability, sensible, whole_number
+from eptr.errors import (
+    BoundError,
+    InputError,
+    meant,
+    no_column,
+    positive,
+    probability,
+    rounded_down,
+    sensible,
+    whole_number,
+)
 
 
 @pytest.mark.parametrize("value", [1, 0.5, np.float64(2.0), np.int64(3), Fraction(1, 3)])
@@ -45,6 +55,11 @@ def test_the_nearest_name_is_meant_or_one_of_the_first():
     assert meant("k", list("abcdefg")) == ", which has 'a', 'b', 'c', 'd', 'e' and 2 more."
     assert meant("k", list("abcde")) == ", which has 'a', 'b', 'c', 'd', 'e'."
     assert meant("k", []) == ", which has none."
+
+
+def test_what_may_be_asked_for_at_most_is_rounded_down():
+    given = (1.0, 0.6, 0.5999, 12.399, 1e-7, 2.0 / 3.0)
+    assert [rounded_down(number) for number in given] == ["1", "0.6", "0.599", "12.3", "1e-07", "0.666"]
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, 1.5, math.nan])

@@ -7,7 +7,7 @@ scikit-learn keeps working. No message ever holds a private value.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 
@@ -25,10 +25,12 @@ __all__ = [
     "NoReplyWarning",
     "NotPrivateWarning",
     "SettingsWarning",
+    "listed",
     "meant",
     "no_column",
     "positive",
     "probability",
+    "rounded_down",
     "sensible",
     "whole_number",
     "yes_or_no",
@@ -144,8 +146,19 @@ def meant(name: object, known: Iterable[str]) -> str:
     alike = {text.casefold(): text for text in reversed(names)}
     if near := get_close_matches(str(name).casefold(), alike, 1):
         return f"; did you mean {alike[near[0]]!r}?"
+    return f", which has {listed(names)}."
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few of some names that are public."""
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f", which has {', '.join(map(repr, names[:5]))}{more}." if names else ", which has none."
+    return f"{', '.join(map(repr, names[:5]))}{more}" if names else "none"
+
+
+def rounded_down(number: float) -> str:
+    """Three digits of a positive number that is the most that may be asked for."""
+    unit = 10.0 ** (math.floor(math.log10(number)) - 2)
+    return f"{math.floor(number / unit + 1e-9) * unit:.3g}"
 
 
 def no_column(what: str, columns: int, where: str = "X") -> str:

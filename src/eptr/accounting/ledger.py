@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ..errors import BudgetError, InputError, LedgerError, PrivacyError, whole_number
+from ..errors import BudgetError, InputError, LedgerError, PrivacyError, listed, whole_number
 from ..privacy.claim import BASES, Cost, Receipt
 from ..privacy.unit import Unit
 from .budget import Budget
@@ -296,10 +296,10 @@ class Ledger:
 
     def _known(self, session: Session, entries: list[Entry], dataset: str) -> list[Entry]:
         if not entries:
-            names = session.datasets()
-            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-            there = f"it has {', '.join(map(repr, names[:5]))}{more}" if names else "it has none yet"
-            raise LedgerError(f"the ledger has no dataset {dataset!r}: {there}; create it with its total budget first.")
+            raise LedgerError(
+                f"the ledger has no dataset {dataset!r}: it has {listed(session.datasets())}; create it with its total budget "
+                "first."
+            )
         return entries
 
     @contextmanager

@@ -18,7 +18,7 @@ from ..accounting.budget import Budget
 from ..accounting.chain import Entry
 from ..accounting.filter import Spent
 from ..accounting.ledger import Ledger
-from ..errors import BudgetError, InputError, LedgerError
+from ..errors import BudgetError, InputError, LedgerError, rounded_down
 from ..privacy.claim import Cost, Receipt
 from ..privacy.gaussian import gaussian_epsilon, gaussian_mu
 
@@ -153,7 +153,9 @@ class Journal:
         left = self.left
         if share > left * (1.0 + _CRUMB) or left < _CRUMB:
             rest = "nothing" if left < _CRUMB else f"{left:.1%}"
-            less = "" if fixed or left < _CRUMB else f": pass at most share={_floor(left)}{self._or_epsilon(left)}"
+            less = (
+                "" if fixed or left < _CRUMB else f": pass at most share={rounded_down(left)}{self._or_epsilon(left)}"
+            )
             raise BudgetError(
                 f"this analysis asks for {share:.1%} of the budget, of which {rest} is left{less}; nothing was drawn."
             )
@@ -161,7 +163,7 @@ class Journal:
 
     def _or_epsilon(self, share: float) -> str:
         try:
-            return f" or epsilon={_floor(self.epsilon(share))}"
+            return f" or epsilon={rounded_down(self.epsilon(share))}"
         except BudgetError:  # it buys nothing
             return ""
 
@@ -231,12 +233,6 @@ def _exists(account: Ledger) -> bool:
         return account.dataset in account.datasets()
     except LedgerError:
         return False  # a file that is not there yet
-
-
-def _floor(number: float) -> str:
-    """Three digits, rounded down."""
-    unit = 10.0 ** (math.floor(math.log10(number)) - 2)
-    return f"{math.floor(number / unit + 1e-9) * unit:.3g}"
 
 
 def _word(count: int) -> str:
