@@ -23,7 +23,7 @@ def test_levels_become_columns_without_the_first(tmp_path):
     ("content", "message"),
     [
         ("", "columns"),
-        ("[columns.a]\nmin = 1\n", "min and max"),
+        ("[columns.a]\nmin = 1\n", r"\[columns.a\]: high \(or max\) is missing"),
         ("[columns.a]\nmin = 1\nmax = 0\n", "low < high"),
         ("[columns.a]\nmin = 'x'\nmax = 0\n", "takes numbers"),
         ("[columns.a]\nlevels = ['x']\n", "two different"),

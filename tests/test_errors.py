@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from eptr import errors
-from eptr.errors import BoundError, InputError, no_column, positive, probability, sensible, whole_number
+from eptr.errors import (
+    BoundError,
+    InputError,
+    meant,
+    no_column,
+    positive,
+    probability,
+    rounded_down,
+    sensible,
+    whole_number,
+)
 
 
 @pytest.mark.parametrize("value", [1, 0.5, np.float64(2.0), np.int64(3), Fraction(1, 3)])
@@ -21,6 +32,34 @@ def test_a_number_is_a_float_from_then_on(value):
 def test_what_is_no_number_above_zero_is_named(value):
     with pytest.raises(InputError, match=r"^epsilon must be a"):
         positive("epsilon", value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "below", "fix"),
+    [
+        ("epsilon", 0, math.inf, "pass epsilon=1, for example."),
+        ("delta", 0.0, 1.0, "pass delta=1e-06, for example."),
+        ("share", "a", math.inf, "got str; pass share=0.2, for example."),
+        ("level", 95, 1.0, "pass level=0.95, for example."),
+        ("width", -1.0, math.inf, "got -1.0."),
+    ],
+)
+def test_a_number_that_is_wrong_comes_with_one_that_is_not(name, value, below, fix):
+    with pytest.raises(InputError, match=re.escape(fix) + "$"):
+        positive(name, value, below=below)
+
+
+def test_the_nearest_name_is_meant_or_one_of_the_first():
+    assert meant("Agee", ["wage", "age", "sex"]) == "; did you mean 'age'?"
+    assert meant("SEX", ["wage", "age", "Sex"]) == "; did you mean 'Sex'?"
+    assert meant("k", list("abcdefg")) == ", which has 'a', 'b', 'c', 'd', 'e' and 2 more."
+    assert meant("k", list("abcde")) == ", which has 'a', 'b', 'c', 'd', 'e'."
+    assert meant("k", []) == ", which has none."
+
+
+def test_what_may_be_asked_for_at_most_is_rounded_down():
+    given = (1.0, 0.6, 0.5999, 12.399, 1e-7, 2.0 / 3.0)
+    assert [rounded_down(number) for number in given] == ["1", "0.6", "0.599", "12.3", "1e-07", "0.666"]
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, 1.5, math.nan])

@@ -7,6 +7,8 @@ scikit-learn keeps working. No message ever holds a private value.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from numbers import Integral, Real
 
 __all__ = [
@@ -23,9 +25,12 @@ __all__ = [
     "NoReplyWarning",
     "NotPrivateWarning",
     "SettingsWarning",
+    "listed",
+    "meant",
     "no_column",
     "positive",
     "probability",
+    "rounded_down",
     "sensible",
     "whole_number",
     "yes_or_no",
@@ -87,10 +92,14 @@ class SettingsWarning(EptrWarning):
     """Public numbers (rows, columns, delta) promise a weak guarantee or a useless answer."""
 
 
+# What to pass instead, in sentences.
+_EXAMPLES = {"epsilon": 1.0, "delta": 1e-6, "share": 0.2, "shares": 0.2, "level": 0.95}
+
+
 def positive(name: str, value: object, *, below: float = math.inf) -> float:
     """Return ``value`` as a float in (0, below), or raise an error that names it."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        example = 1.0 if below > 1.0 else 0.95 if name == "level" else 1e-6
+        example = _EXAMPLES.get(name, 1.0 if below > 1.0 else 1e-6)
         raise InputError(f"{name} must be a number, got {type(value).__name__}; pass {name}={example:g}, for example.")
     try:
         number = float(value)
@@ -98,7 +107,8 @@ def positive(name: str, value: object, *, below: float = math.inf) -> float:
         number = math.inf
     if not 0.0 < number < below or math.isinf(number):
         limit = "a finite number above 0" if math.isinf(below) else f"a number between 0 and {below:g}, both excluded"
-        raise InputError(f"{name} must be {limit}, got {number!r}.")
+        fix = f"; pass {name}={_EXAMPLES[name]:g}, for example" if name in _EXAMPLES else ""
+        raise InputError(f"{name} must be {limit}, got {number!r}{fix}.")
     return number
 
 
@@ -128,6 +138,27 @@ def sensible(name: str, bound: float) -> float:
     if not 1e-100 <= bound <= 1e100:
         raise BoundError(f"{name} must be between 1e-100 and 1e100, got {bound!r}; rescale the data.")
     return bound
+
+
+def meant(name: object, known: Iterable[str]) -> str:
+    """The end of a sentence about a name that is not among these, which are public: the nearest one, or the first few."""
+    names = list(known)
+    alike = {text.casefold(): text for text in reversed(names)}
+    if near := get_close_matches(str(name).casefold(), alike, 1):
+        return f"; did you mean {alike[near[0]]!r}?"
+    return f", which has {listed(names)}."
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few of some names that are public."""
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"{', '.join(map(repr, names[:5]))}{more}" if names else "none"
+
+
+def rounded_down(number: float) -> str:
+    """Three digits of a positive number that is the most that may be asked for."""
+    unit = 10.0 ** (math.floor(math.log10(number)) - 2)
+    return f"{math.floor(number / unit + 1e-9) * unit:.3g}"
 
 
 def no_column(what: str, columns: int, where: str = "X") -> str:

@@ -94,11 +94,13 @@ class FileModel:
                 f"the target {target!r} is among the columns of the bounds file; describe it under [target]."
             )
         known = {*bounds.columns, *bounds.ignore, target}
-        extra = [place for place, name in enumerate(names, start=1) if name not in known]
+        extra = [name for name in names if name not in known]
         if extra:
+            # A header that has every name of the bounds file is none of somebody's values.
+            first = repr(extra[0]) if set(bounds.columns) <= set(names) else f"column {names.index(extra[0]) + 1}"
             raise InputError(
                 f"the bounds file says nothing about {len(extra)} of the {len(names)} columns of {where}, the first of them "
-                f"column {extra[0]}; describe it under [columns.NAME], or name it in ignore = [...]."
+                f"{first}; describe it under [columns.NAME], or name it in ignore = [...]."
             )
         what = "levels" if labelled else "min and max"
         if bounds.target is None:

@@ -104,6 +104,14 @@ def test_what_remains_is_told_as_it_is():
         left = spent.remaining(total, 0.2)
         assert (left.epsilon, left.delta, left.mu) == pytest.approx(wanted, rel=1e-9, abs=1e-15)
         spent = spent.charged(costs[k], total, 0.2) if k < len(costs) else spent
+    assert str(spent.remaining(total, 0.2)) == "nothing is left"
+
+
+def test_a_budget_for_gaussians_alone_is_not_told_as_empty():
+    told = str(Spent().charged(REFINED, Budget(3.0, 1e-5), 0.0).remaining(Budget(3.0, 1e-5), 0.0))
+    assert told.startswith("left: epsilon ")
+    assert told.endswith("for refined (Gaussian) releases, the default; nothing for strategy 'paper' or 'tight'")
+    assert "(0, 0)" not in told
 
 
 kinds = st.sampled_from(["basic", "gaussian", "approximate-gaussian"])

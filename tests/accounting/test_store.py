@@ -21,7 +21,15 @@ def test_wrong_place(tmp_path, study):
     refused(f"sqlite:///{tmp_path}/nowhere/budget.db#study", "does not exist")
     refused(f"sqlite:///{tmp_path}/other.db#study", "does not exist")
     assert not (tmp_path / "other.db").exists()
-    refused(study.url + "x", "no dataset")
+    refused(study.url + "x", r"no dataset '[^']+x': it has '[^']+'; create it")
+    with pytest.raises(
+        LedgerError, match=r"other\.db does not exist; check --ledger sqlite:///FILE, or create it"
+    ) as caught:
+        Ledger(f"sqlite:///{tmp_path}/other.db").datasets()
+    assert "charge" not in str(caught.value)
+    (tmp_path / "text.db").write_text("no database at all" * 99)
+    with pytest.raises(LedgerError, match=r"could not be used: [^.]*\.$"):  # who reads has charged nothing
+        Ledger(f"sqlite:///{tmp_path}/text.db#study").total()
     refused("postgresql://nobody@/none?host=/tmp/no-such-socket#study", "could not be used")
 
 

@@ -83,7 +83,7 @@ def test_plan_needs_no_data(eptr):
         (("nowhere.csv", "--target", "score", "--bounds", "bounds.toml"), "nowhere.csv does not exist"),
         (("people.csv", "--target", "weight", "--bounds", "bounds.toml"), "target 'weight' is not among the 3 columns"),
         (("people.csv", "--target", "score", "--bounds", "none.toml"), "none.toml does not exist"),
-        (("people.csv", "--target", "score", "--bounds", "short.toml"), "column 2; describe it"),
+        (("people.csv", "--target", "score", "--bounds", "short.toml"), "the first of them 'income'; describe it"),
         (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--model", "bayes"), "levels"),
         (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--model", "tree"), "'tree'"),
         (("people.csv", "--target", "score", "--bounds", "bounds.toml", "--epsilon", "0"), "epsilon"),

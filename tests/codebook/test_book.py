@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -53,7 +54,8 @@ def test_check_says_what_is_blank_and_what_a_range_costs():
     assert "still blank" in Codebook.draft(table).check()[0]
     lines = dict(line.split(": ", 1) for line in BOOK.check(n=1000))
     # 110 / (1000 mu(1, 1e-6)) = 110 / 236.7
-    assert "noise of 0.465 years" in lines["age"]
+    assert "at epsilon 1, noise of 0.465 years on a mean if only the range is used" in lines["age"]
+    assert "at epsilon 0.5, noise" in BOOK.check(n=1000, epsilon=0.5)[0]
     assert "5%" in lines["wage"]
     assert lines["notes"] == "never released."
 
@@ -68,6 +70,9 @@ BAD = {
     "a level that is missing": lambda: Codebook({"sex": Category(["F", "?"])}, na_values=["?"]),
     "ends in the wrong order": lambda: Number(110, 0),
     "one end": lambda: Number(0),
+    "no end": lambda: Number(),
+    "no day": lambda: Date(),
+    "no level": lambda: Category(),
     "an infinite end": lambda: Number(0, math.inf),
     "text for an end": lambda: Number("low", "high"),
     "private and an end": lambda: Number("private", 3),
@@ -103,6 +108,36 @@ def test_what_is_wrong_is_one_sentence(make):
     assert text.count("\n") == 0
     assert len(text) > 20
     assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("agee", "; did you mean 'age'?"), ("AGE", "; did you mean 'age'?"), ("x1", ", which has")]
+)
+def test_the_nearest_name_is_proposed_or_the_first_few_are_listed(name, said):
+    with pytest.raises(InputError, match=re.escape(f"column {name!r} is not in the codebook{said}")) as caught:
+        BOOK[name]
+    assert str(caught.value).endswith("?" if "?" in said else "'age', 'sex', 'region', 'member', 'born' and 2 more.")
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"low": 0, "hgih": 70}, "'hgih' is not an entry of a number; did you mean 'high'?"),
+        ({"hgih": 70}, "'hgih' is not an entry of a column; did you mean 'high'?"),
+        ({"low": 0, "high": 1, "colour": 3}, "which has 'low', 'high', 'unit', 'integer', 'price'."),
+        ({"kind": "text", "levels": ["a"]}, "'levels' is not an entry of a text, which has none."),
+        ({"low": 0}, ": high (or max) is missing."),
+        ({"max": 3}, ": low (or min) is missing."),
+        ({"kind": "category"}, ": levels is missing."),
+        ({"kind": "flag", "no": "N"}, "yes is missing"),
+        ({"kind": "flag", "yes": "Y"}, "no is missing"),
+        ({"kind": ["number"]}, "a kind among number, flag, date, category, text."),
+    ],
+)
+def test_an_entry_that_is_wrong_or_missing_is_named(facts, said):
+    with pytest.raises(InputError, match=re.escape(said)) as caught:
+        Codebook.from_dict({"columns": {"a": facts}})
+    assert str(caught.value).startswith("[columns.a]")
 
 
 def test_words_of_every_language_stand_in_a_file_as_they_are(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -39,6 +40,29 @@ def test_remaining_is_a_sentence():
     study.mean("age", share=0.38)
     study.table("sex", share=0.1)
     assert study.remaining == "52% of the budget: five more like the last."
+
+
+def test_who_asks_for_more_than_is_left_hears_how_much_to_ask_for():
+    study = seeded(people(300), epsilon=2.0)
+    study.table("sex", share=0.4)
+    for more in ({"share": 0.7}, {"epsilon": 5.0}):
+        with pytest.raises(BudgetError, match=r"of which 60.0% is left: pass at most share=0.6 or epsilon=") as caught:
+            study.table("region", **more)
+    most = float(re.search(r"epsilon=([0-9.]+);", str(caught.value))[1])
+    with pytest.raises(BudgetError, match="is left: pass"):
+        study.table("region", epsilon=most + 0.01)
+    study.table("region", epsilon=most)
+    assert study.journal.left < 0.02
+    study.table("sex", share=study.journal.left, again=True)
+    with pytest.raises(BudgetError, match="of which nothing is left; nothing was drawn"):
+        study.table("member", share=0.1)
+
+
+def test_a_range_that_is_too_expensive_cannot_be_asked_for_at_less():
+    study = seeded(people(300), BOOK.replaced("age", Number("private", price=0.3)))
+    study.table("sex", share=0.8)
+    with pytest.raises(BudgetError, match=r"of which 20.0% is left; nothing was drawn"):
+        study.mean("age", share=0.1)
 
 
 def test_a_study_goes_on_from_its_ledger(tmp_path):

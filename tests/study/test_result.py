@@ -37,6 +37,8 @@ def test_a_fit_is_that_of_the_estimator_called_by_hand():
     np.testing.assert_array_equal(found.conf_int(), np.roll(table.intervals, 1, axis=0))
     np.testing.assert_array_equal(found.pvalues.to_numpy(), np.roll(table.p_values, 1))
     np.testing.assert_allclose(found.predict(PEOPLE), model.predict(x))
+    assert [line[3] for line in found.lines()[1:]] == ["<2e-16" if p < 2e-16 else f"{p:.3g}" for p in found.pvalues]
+    assert "<2e-16" in str(found)
 
 
 def test_predictions_leave_out_rows_that_lack_a_value():

@@ -40,6 +40,18 @@ def test_every_container_gives_the_same_bits(kind, tmp_path):
     np.testing.assert_array_equal(fit.predict(PEOPLE), fit.predict(data))
 
 
+def test_a_codebook_is_read_from_its_file_and_a_table_takes_a_list(tmp_path):
+    (tmp_path / "book.toml").write_text(BOOK.to_toml(), encoding="utf-8")
+    for book in (tmp_path / "book.toml", str(tmp_path / "book.toml")):
+        study = seeded(PEOPLE, book)
+        assert study.book == BOOK
+        assert str(study.table(["sex", "region"])) == str(seeded().table("sex", "region"))
+    with pytest.raises(InputError, match="does not exist; `eptr codebook draft` writes one"):
+        seeded(PEOPLE, "nowhere.toml")
+    with pytest.raises(InputError, match=r"book must be .* or the path of a \.toml file"):
+        seeded(PEOPLE, "book.csv")
+
+
 def test_text_that_is_none_spoils_its_own_row_alone():
     """Some writers of Parquet leave bytes that are no text; no other row is read differently for it."""
     sexes = ["F", "M"] * 50
@@ -115,7 +127,7 @@ WRONG = {
     "no columns but numbers": lambda: Study({"age": 3}, BOOK, epsilon=1.0),
     "a seed below zero": lambda: Study(PEOPLE, BOOK, epsilon=1.0, random_state=-1),
     "a histogram of a list": lambda: seeded().histogram(["age"]),
-    "a table of a list": lambda: seeded().table(["sex"]),
+    "a table of a list of numbers": lambda: seeded().table([3]),
     "a table of a column and itself": lambda: seeded().table("sex", "sex"),
     "a report into a folder": lambda: seeded().report(tempfile.gettempdir()),
     "a report nowhere": lambda: seeded().report("/nowhere/study.html"),

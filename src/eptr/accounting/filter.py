@@ -46,11 +46,16 @@ class Remaining:
     def __str__(self) -> str:
         if self.epsilon <= 0.0 and self.mu <= 0.0:
             return "nothing is left"
+        level = max(self.delta, 1e-6)
+        refined = 0.0 if self.mu <= 0.0 else gaussian_epsilon(delta=level, mu=self.mu)
+        if self.epsilon <= 0.0:
+            return (
+                f"left: epsilon {refined:.4g} at delta {level:.4g} for refined (Gaussian) releases, the default; nothing for "
+                "strategy 'paper' or 'tight'"
+            )
         any_kind = f"({self.epsilon:.4g}, {self.delta:.4g}) for a release of any kind"
         if self.mu <= 0.0:
             return f"left: {any_kind}"
-        level = max(self.delta, 1e-6)
-        refined = gaussian_epsilon(delta=level, mu=self.mu)
         return f"left: {any_kind}, or a refined (Gaussian) one of epsilon {refined:.4g} at delta {level:.4g}"
 
 

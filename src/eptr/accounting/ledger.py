@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ..errors import BudgetError, InputError, LedgerError, PrivacyError, whole_number
+from ..errors import BudgetError, InputError, LedgerError, PrivacyError, listed, whole_number
 from ..privacy.claim import BASES, Cost, Receipt
 from ..privacy.unit import Unit
 from .budget import Budget
@@ -171,7 +171,7 @@ class Ledger:
         check_cost(cost)
         dataset = self._named(None)
         with self._store.transaction(write=False) as session:
-            found = self._known(session.ends(dataset), dataset)
+            found = self._known(session, session.ends(dataset), dataset)
             self._decide(session, found[0].terms, found[-1], cost, private, call)
 
     def admit_check(self) -> None:
@@ -181,7 +181,7 @@ class Ledger:
         """
         dataset = self._named(None)
         with self._store.transaction(write=False) as session:
-            opening = self._known(session.ends(dataset), dataset)[0]
+            opening = self._known(session, session.ends(dataset), dataset)[0]
             used = session.count(dataset, "check")
         if not opening.intact:
             raise LedgerError(f"entry 0 of {dataset!r} was changed after it was written.")
@@ -258,7 +258,7 @@ class Ledger:
         """All entries of a dataset, oldest first."""
         name = self._named(dataset)
         with self._store.transaction(write=False) as session:
-            return self._known(session.entries(name), name)
+            return self._known(session, session.entries(name), name)
 
     def head(self, dataset: str | None = None) -> str:
         """The hash of the last entry: keep it elsewhere, and nobody can shorten the history unnoticed."""
@@ -291,12 +291,15 @@ class Ledger:
     def _ends(self, dataset: str | None) -> tuple[Entry, Entry]:
         name = self._named(dataset)
         with self._store.transaction(write=False) as session:
-            found = self._known(session.ends(name), name)
+            found = self._known(session, session.ends(name), name)
         return found[0], found[-1]
 
-    def _known(self, entries: list[Entry], dataset: str) -> list[Entry]:
+    def _known(self, session: Session, entries: list[Entry], dataset: str) -> list[Entry]:
         if not entries:
-            raise LedgerError(f"the ledger has no dataset {dataset!r}; create it with its total budget first.")
+            raise LedgerError(
+                f"the ledger has no dataset {dataset!r}: it has {listed(session.datasets())}; create it with its total budget "
+                "first."
+            )
         return entries
 
     @contextmanager
@@ -304,7 +307,7 @@ class Ledger:
         """One writer at a time: what the first entry says, and the last, both intact, inside a transaction."""
         with self._store.transaction() as session:
             session.lock(dataset)
-            found = self._known(session.ends(dataset), dataset)
+            found = self._known(session, session.ends(dataset), dataset)
             for entry in found:
                 if not entry.intact:
                     raise LedgerError(f"entry {entry.number} of {dataset!r} was changed after it was written.")

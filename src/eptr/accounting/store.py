@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -65,7 +66,7 @@ class Store:
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[Session]:
         """All or nothing. On leaving without an exception a write is on disk."""
-        with self._connection() as connection:
+        with self._connection(write=write) as connection:
             self._begin(connection, write=write)
             try:
                 yield Session(connection, self.backend)
@@ -85,7 +86,7 @@ class Store:
             connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{_PATIENCE}s'")
 
     @contextmanager
-    def _connection(self, create: bool = False) -> Iterator[Any]:
+    def _connection(self, create: bool = False, write: bool = True) -> Iterator[Any]:
         from sqlalchemy.exc import SQLAlchemyError
 
         try:
@@ -99,10 +100,13 @@ class Store:
         except ModuleNotFoundError:
             raise LedgerError("PostgreSQL needs psycopg; install it with: pip install 'eptr[postgres]'.") from None
         except (SQLAlchemyError, OSError) as error:
-            raise LedgerError(
-                f"the ledger could not be used: {_reason(error)}. Nothing was released; at worst a charge was "
-                "recorded without a release."
-            ) from None
+            if self.backend == "sqlite" and not create and not os.path.exists(self.url.database):
+                raise LedgerError(
+                    f"the ledger file {self.url.database} does not exist; check --ledger sqlite:///FILE, or create it: "
+                    "eptr ledger create."
+                ) from None
+            after = " Nothing was released; at worst a charge was recorded without a release." if write else ""
+            raise LedgerError(f"the ledger could not be used: {_reason(error)}.{after}") from None
 
     def _engine(self, create: bool) -> Any:
         """Engines hold no connection between transactions, so they may be kept, also across a fork."""
@@ -202,5 +206,5 @@ def _reason(error: Exception) -> str:
     """The database's own words, without the statement and its parameters."""
     text = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
     if "unable to open database file" in text:
-        return "the file does not exist or its folder cannot be read (create the ledger first: eptr ledger create)"
+        return "its file or folder cannot be opened; check --ledger sqlite:///FILE"
     return text.rstrip(".")

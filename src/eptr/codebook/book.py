@@ -10,17 +10,15 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from ..errors import BoundError, InputError, no_column, positive
+from ..errors import BoundError, InputError, meant, no_column, positive
 from ..estimators.columns import FINEST
 from ..privacy.gaussian import gaussian_mu
 from ..rows.ingest import label
 from .draft import drafted
 from .kinds import (
     ASK_DAYS,
-    ASK_HIGH,
     ASK_KIND,
     ASK_LEVELS,
-    ASK_LOW,
     ASK_RANGE,
     KINDS,
     Blank,
@@ -36,6 +34,14 @@ __all__ = ["Codebook", "described", "read_toml"]
 
 # Of a range: columns that spread over less are not scaled to unit size by a regression (estimators/columns.py).
 _LOOSE = FINEST / 2.0
+# Above a draft: how its columns are filled in.
+_GUIDE = [
+    "",
+    "# Describe every column below: take the # away from the lines that fit, and complete them.",
+    "# A number has low and high: what are the smallest and the largest value you would believe without looking?",
+    f"# Words have levels: {ASK_LEVELS}",
+    '# kind = "flag" is yes or no, kind = "date" has low and high, such as "1900-01-01", and kind = "text" is never released.',
+]
 
 
 @dataclass(frozen=True)
@@ -85,9 +91,7 @@ class Codebook:
 
     def __getitem__(self, name: str) -> Kind:
         if name not in self.columns:
-            raise InputError(
-                f"column {name!r} is not in the codebook, which has {len(self.columns)} columns; describe it there."
-            )
+            raise InputError(f"column {name!r} is not in the codebook{meant(name, self.columns)}")
         return self.columns[name]
 
     def __contains__(self, name: object) -> bool:
@@ -145,8 +149,9 @@ class Codebook:
         )
 
     def to_toml(self) -> str:
-        """A file to be filled in, with a question beside each blank."""
+        """A file to be filled in; how is said once, at its top."""
         lines = [f"na_values = {_toml(list(self.na_values))}  # values that mean: missing"]
+        lines += _GUIDE if self.blanks else []
         for name, kind in self.columns.items():
             facts = _plain(kind.facts())
             lines += ["", f"[columns.{_toml(name)}]"]
@@ -184,10 +189,8 @@ class Codebook:
         With ``n`` rows: the noise on a mean of which nothing but the range is known.
         """
         mu = gaussian_mu(epsilon, delta)
-        return [
-            f"{name}: {_told(kind, None if n is None else positive('n', n) * mu)}"
-            for name, kind in self.columns.items()
-        ]
+        cost = None if n is None else (f"at epsilon {epsilon:g}, noise of", positive("n", n) * mu)
+        return [f"{name}: {_told(kind, cost)}" for name, kind in self.columns.items()]
 
     @property
     def blanks(self) -> list[str]:
@@ -226,43 +229,40 @@ def described(where: str, facts: Any) -> Kind:
     facts = {{"min": "low", "max": "high"}.get(key, key): value for key, value in facts.items()}
     if not facts:
         return Blank()
-    kind = facts.pop("kind", "category" if "levels" in facts else "number" if "low" in facts else None)
+    implied = "category" if "levels" in facts else "number" if {"low", "high"} & set(facts) else None
+    kind = str(facts.pop("kind", implied))
+    every = {f.name: f.default for cls in KINDS.values() for f in fields(cls)}
+    entries = {f.name: f.default for f in fields(KINDS[kind])} if kind in KINDS else every
+    for name in facts:
+        if name not in entries:
+            what = f"a {kind}" if kind in KINDS else "a column"
+            raise InputError(f"{where}: {name!r} is not an entry of {what}{meant(name, entries)}")
     if kind not in KINDS:
-        raise InputError(
-            f"{where} must have low and high (or min and max), levels, or a kind among {', '.join(KINDS)}."
-        )
-    known = [f.name for f in fields(KINDS[kind])]
-    if kind == "number" and facts.get("low") != "private" and "high" not in facts:
-        raise InputError(f"{where} must have low and high (or min and max).")
-    if unknown := sorted(set(facts) - set(known)):
-        raise InputError(f"{where} has unknown entries {unknown}; a {kind} has {', '.join(known) or 'none'}.")
+        kinds = ", ".join(name for name, cls in KINDS.items() if cls is not Blank)
+        raise InputError(f"{where} must have low and high (or min and max), levels, or a kind among {kinds}.")
+    ends = {"low": "low (or min)", "high": "high (or max)"}
+    for name, default in entries.items():
+        if default is None and name not in facts and facts.get("low") != "private":
+            raise InputError(f"{where}: {ends.get(name, name)} is missing.")
     try:
         return KINDS[kind](**facts)  # type: ignore[no-any-return]
-    except TypeError:
-        raise InputError(f"{where} lacks an entry; a {kind} has {', '.join(known)}.") from None
     except InputError as error:
         raise type(error)(f"{where}: {error}") from None
 
 
 def _questions(question: str) -> list[str]:
     """A line to be filled in for every question; of a column without a type, for every kind that it may be."""
-    numbers, words = [f"# low =   # {ASK_LOW}", f"# high =   # {ASK_HIGH}"], f"# levels = []   # {ASK_LEVELS}"
+    numbers, words = ["# low =", "# high ="], "# levels = []"
     if question == ASK_KIND:
-        return [
-            "# A number:",
-            *numbers,
-            "# Or words:",
-            words,
-            '# Or kind = "flag", "date" (with low and high), or "text".',
-        ]
+        return [*numbers, words, "# kind ="]
     if question == ASK_LEVELS:
-        return [words, '# Or kind = "text", never released.']
+        return [words, '# kind = "text"']
     if question == ASK_DAYS:
         return ['# kind = "date"', *numbers]
     return numbers if question == ASK_RANGE else [f"# {question}"]
 
 
-def _told(kind: Kind, scale: float | None) -> str:
+def _told(kind: Kind, cost: tuple[str, float] | None) -> str:
     if kind.blank:
         return f"still blank; {kind.blank}"
     if isinstance(kind, Category):
@@ -280,11 +280,11 @@ def _told(kind: Kind, scale: float | None) -> str:
     low, high = kind.range
     unit = f" {kind.unit}" if kind.unit else ""
     ends = f"{kind.low} to {kind.high}" if isinstance(kind, Date) else f"{low:.10g} to {high:.10g}{unit}"
-    if scale is None:
+    if cost is None:
         return f"{ends}{', whole numbers' if isinstance(kind, Number) and kind.integer else ''}."
-    width = high - low
+    width, (noise, scale) = high - low, cost
     return (
-        f"{ends}; noise of {width / scale:.3g}{unit} on a mean read off the range alone. If nearly all values lie within "
+        f"{ends}; {noise} {width / scale:.3g}{unit} on a mean if only the range is used. If nearly all values lie within "
         f"{_LOOSE * width:.3g}{unit} of each other the range is loose, and regressions are the less accurate for it."
     )
 

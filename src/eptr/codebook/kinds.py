@@ -88,7 +88,7 @@ class Number(Kind):
 
     kind = "number"
     numeric = True
-    low: Any
+    low: Any = None
     high: Any = None
     unit: str = ""
     integer: bool = False
@@ -102,6 +102,10 @@ class Number(Kind):
         else:
             if isinstance(self.low, str) or isinstance(self.high, str):
                 raise BoundError("Number(low, high) takes numbers, not text: Number(16, 95), or Number('private').")
+            if self.low is None or self.high is None:
+                raise BoundError(
+                    "Number(low, high) needs both ends: Number(16, 95), for example, or Number('private')."
+                )
             one_range("Number(low, high)", (self.low, self.high))
         if not isinstance(self.unit, str) or not isinstance(self.integer, bool):
             raise InputError("unit must be text and integer True or False: Number(0, 110, unit='years', integer=True).")
@@ -143,6 +147,11 @@ class Flag(Kind):
     no: Any = False
 
     def __post_init__(self) -> None:
+        for name, value, other in (("yes", self.yes, self.no), ("no", self.no, self.yes)):
+            if isinstance(value, bool) and isinstance(other, str):  # what was not said
+                raise InputError(
+                    f"{name} is missing: a flag that is written as text needs both, as in Flag('yes', 'no')."
+                )
         _distinct("Flag(yes, no)", [self.yes, self.no])
 
     def read(self, column: Any, na: tuple[Any, ...]) -> Array:
@@ -165,8 +174,8 @@ class Date(Kind):
     numeric = True
     integer: ClassVar[bool] = True
     unit: ClassVar[str] = "days"
-    low: Any
-    high: Any
+    low: Any = None
+    high: Any = None
 
     def __post_init__(self) -> None:
         ends = [day_of(end) for end in (self.low, self.high)]
@@ -216,7 +225,7 @@ class Category(Kind):
     """
 
     kind = "category"
-    levels: Any
+    levels: Any = None
     missing: str = "drop"
     other: str = "drop"
 

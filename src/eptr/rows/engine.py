@@ -44,9 +44,10 @@ np.empty(2**21)
 _ADVICE = "clean it, or pass invalid='drop' to give such rows no weight."
 # One sentence for whatever is wrong with a value, so that the sentence does not tell which.
 _NO_NUMBER = (
-    "{} contains NaN, infinity, a missing value or text that is no number (every argument must be a number or a string that "
-    "reads as a number; eptr.PublicEncoder encodes levels; dates must become numbers, such as days, as a codebook's Date "
-    "does); " + _ADVICE
+    "{} contains NaN, infinity, a missing value or text that is no number: "
+    + _ADVICE[:-1]
+    + " (every argument must be a "
+    "number or a string that is a number: eptr.PublicEncoder encodes levels, dates must become numbers, such as days)."
 )
 _NO_LABEL = f"y (or by) holds a label that is not in classes (or levels), or none; declare it there, or {_ADVICE}"
 

@@ -318,7 +318,7 @@ def _levels(q: Any) -> list[Fraction]:
     for level in listed:
         number: Any = level if isinstance(level, Real) and not isinstance(level, bool) else math.nan
         if not 0 <= number <= 1:
-            raise InputError(f"q must hold levels between 0 and 1, got {level!r}.")
+            raise InputError("q must hold levels between 0 and 1, and comes second: quantiles(x, q, bounds).")
     return [Fraction(float(level)).limit_denominator(10**9) for level in listed]
 
 

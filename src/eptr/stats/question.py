@@ -272,10 +272,12 @@ def column_bounds(bounds: Any, columns: int, name: str = "bounds") -> Array:
     found = np.tile(found, (columns, 1)) if found.shape == (2,) else found
     if found.shape != (columns, 2):
         raise BoundError(f"{name} must be one pair (low, high) or one per column ({columns}), got shape {found.shape}.")
-    if not np.all(np.isfinite(found)) or not np.all(found[:, 0] < found[:, 1]):
-        raise BoundError(f"{name} must be finite with low < high in every pair.")
-    for width in (found[:, 1] - found[:, 0]).tolist():
-        sensible(f"the width of {name}", width)
+    keys: Any = list(bounds) if isinstance(bounds, Mapping) else range(columns)
+    for key, (low, high) in zip(keys, found.tolist(), strict=True):
+        one = name if np.shape(pairs) == (2,) else f"{name}[{key!r}]"
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise BoundError(f"{one} must be finite with low < high.")
+        sensible(f"the width of {one}", high - low)
     return found
 
 

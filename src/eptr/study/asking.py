@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import re
 import warnings
 from collections.abc import Callable, Iterable
@@ -51,7 +52,7 @@ class Asking:
     def __init__(
         self,
         data: Any,
-        book: Codebook | None = None,  # not optional; what is missing is said in a sentence below
+        book: Codebook | str | os.PathLike[str] | None = None,  # not optional; a sentence below says what is missing
         *,
         epsilon: float = math.nan,
         delta: float = 1e-6,
@@ -63,10 +64,12 @@ class Asking:
         analyses: int = 10,
         random_state: Any = None,
     ) -> None:
+        if isinstance(book, (str, os.PathLike)) and os.fspath(book).endswith(".toml"):
+            book = Codebook.from_toml(book)
         if not isinstance(book, Codebook):
             raise InputError(
-                "book must be an eptr.Codebook, the second argument: Study(data, book, epsilon=1.0); Codebook.draft(data) writes "
-                "one to be filled in."
+                "book must be an eptr.Codebook or the path of a .toml file, the second argument: Study(data, 'book.toml', "
+                "epsilon=1.0); Codebook.draft(data) drafts one to be filled in."
             )
         if isinstance(epsilon, float) and math.isnan(epsilon):
             raise InputError("epsilon is missing: it is the budget of all analyses together, such as epsilon=1.0.")
@@ -134,7 +137,7 @@ class Asking:
         key = hashlib.sha256(content.encode()).hexdigest()
         if not again and (stored := self.journal.stored(key)) is not None:
             return restored(stored)  # type: ignore[no-any-return]
-        share = self.journal.affordable(asked_share)
+        share = self.journal.affordable(asked_share, fixed=method == "range")
         text = f"{method} {_told(arguments)}{f' where {where}' if where else ''}"
         call = self.journal.call(key, text)
         with warnings.catch_warnings():

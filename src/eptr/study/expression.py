@@ -165,6 +165,8 @@ class _Reader:
                 return inner, evaluate
             mapped, ranged = FUNCTIONS[node.func.id]
             return ranged(inner), lambda read: mapped(evaluate(read))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            raise InputError(f"functions go without a prefix: write {node.func.attr}(...).")
         raise InputError(
             f"the formula may hold columns, numbers, + - * / ** ^, comparisons and {', '.join(FUNCTIONS)}, and no {_named(node)}."
         )

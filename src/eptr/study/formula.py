@@ -24,7 +24,12 @@ __all__ = ["Formula", "design", "outcome_of", "read_formula"]
 MOST_COLUMNS = 2_000
 _MOST_DEGREE = 10
 _TOKEN = re.compile(r"\s*(?:(?P<quoted>`[^`]*`)|(?P<name>[^\W\d]\w*)|(?P<number>\d+)|(?P<operator>\*\*|[-+:*/^()~.]))")
+NO_FACTOR = (
+    "factor() is not needed: a Category is a factor already, so write its name; whole numbers and flags are C(column)."
+)
 # Transforms that learn from rows, and what to write instead.
+_DOTTED = re.compile(r"\s*\.\s*(?P<rest>[^\W\d]\w*)(?P<call>\s*\()?")  # after a name: np.log(, as.factor(, a.b
+_PIECES = re.compile(r"v\d+|\d+|\*\*|\S")  # of the right side, with placeholders
 LEARNS = (
     dict.fromkeys(
         ("scale", "center", "standardize", "rescale", "zscore"),
@@ -98,11 +103,14 @@ class _Right:
             if token is None:
                 if not text[place:].strip():
                     break
+                rest = text[place:].lstrip()
                 raise InputError(
-                    "terms are joined by + - : * / ^ and parentheses; the formula holds something else after "
-                    f"{place} characters of its right side: put comparisons into I(...), odd names into `backticks`."
+                    f"{rest[0]!r} is not allowed in a formula, as in {short(rest)}: terms are joined by + - : * / ^ and "
+                    "parentheses; put comparisons into I(...), odd names into `backticks`."
                 )
             place = token.end()
+            if token["name"] and (dotted := _DOTTED.match(text, place)):
+                raise InputError(_about_dots(token["name"], dotted["rest"], bool(dotted["call"])))
             if token["name"] and text[place : place + 1] == "(":
                 end = _closing(text, place)
                 found.append(self._call(token["name"], text[place + 1 : end]))
@@ -135,6 +143,8 @@ class _Right:
     def _call(self, function: str, inside: str) -> str:
         if function in LEARNS:
             raise InputError(f"{function}() learns from the rows, which would not be private; {LEARNS[function]}.")
+        if function == "factor":
+            raise InputError(NO_FACTOR)
         if function == "I" or function in FUNCTIONS:
             found = parse(inside if function == "I" else f"{function}({inside})", self.book)
             return self._factor(replace(found, text=f"{function}({_spaced(inside)})", plain=False))
@@ -199,12 +209,11 @@ def design(formula: Formula) -> Design:
         else pandas.Series(dtype=float)
         for name, f in levels.items()
     }
-    fault = "the right side is not a sum of terms; check operators and parentheses"
     try:
         spec = Algebra(formula.right).get_model_matrix(pandas.DataFrame(empty), context={}).model_spec
         learned, structure = spec.transform_state, spec.structure
-    except Exception as error:  # of another library, about placeholders alone
-        raise InputError(f"{fault} ({type(error).__name__}).") from None
+    except Exception:  # of another library, about placeholders alone
+        raise InputError(f"the right side is not a sum of terms; {_misplaced(formula)}.") from None
     if learned:
         raise InputError("the formula would learn from the rows; this is a fault of eptr, please report it.")
     columns = [column for term in structure for scoped in term.scoped_terms for column in _columns(scoped, levels)]
@@ -218,6 +227,33 @@ def design(formula: Formula) -> Design:
     if not named:
         raise InputError("formula must have a term after the ~ besides the intercept; study.mean gives a mean alone.")
     return Design(named, len(named) < len(columns))
+
+
+def _misplaced(formula: Formula) -> str:
+    """Where two terms, or two operators, stand beside each other."""
+    before, text = "", ""
+    for token in (*_PIECES.findall(formula.right), ""):
+        named = short(formula.factors[int(token[1:])].text) if token[:1] == "v" else repr(token) if token else "the end"
+        if before and token != "(" and _joins(before) and token in ("", ":", "*", "/", "^", "**", ")"):
+            return f"a term is missing between {text} and {named}"
+        if before and not _joins(before) and (token == "(" or token[:1].isalnum()):
+            return f"an operator, such as +, is missing between {text} and {named}"
+        before, text = token, named
+    return "check operators and parentheses"
+
+
+def _joins(token: str) -> bool:
+    """Whether a term must follow."""
+    return token == "(" or not (token == ")" or token[0].isalnum())
+
+
+def _about_dots(before: str, name: str, called: bool) -> str:
+    """A prefix of a function, or a name of R's."""
+    if called and name == "factor":
+        return NO_FACTOR
+    if called:
+        return f"functions go without a prefix: write {name}(...)."
+    return f"a name with a dot goes into backticks: `{before}.{name}`."
 
 
 def _columns(scoped: Any, levels: Mapping[str, Factor]) -> Iterator[Column]:

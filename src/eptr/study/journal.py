@@ -18,7 +18,7 @@ from ..accounting.budget import Budget
 from ..accounting.chain import Entry
 from ..accounting.filter import Spent
 from ..accounting.ledger import Ledger
-from ..errors import BudgetError, InputError, LedgerError
+from ..errors import BudgetError, InputError, LedgerError, rounded_down
 from ..privacy.claim import Cost, Receipt
 from ..privacy.gaussian import gaussian_epsilon, gaussian_mu
 
@@ -145,15 +145,27 @@ class Journal:
         """Whether the total has a mu: whoever has charged this account, and whatever is still to come."""
         return Spent.from_dict(self.ledger.history()[-1].totals).all_gaussian
 
-    def affordable(self, share: float) -> float:
-        """The share itself, or all that is left if only rounding is between them; an error if it is more."""
+    def affordable(self, share: float, *, fixed: bool = False) -> float:
+        """The share itself, or all that is left if only rounding is between them; an error if it is more.
+
+        ``fixed``: whoever asks cannot ask for less.
+        """
         left = self.left
         if share > left * (1.0 + _CRUMB) or left < _CRUMB:
-            rest = "nothing" if left < _CRUMB else f"{left:.1%} of the budget"
+            rest = "nothing" if left < _CRUMB else f"{left:.1%}"
+            less = (
+                "" if fixed or left < _CRUMB else f": pass at most share={rounded_down(left)}{self._or_epsilon(left)}"
+            )
             raise BudgetError(
-                f"this analysis asks for {share:.1%} of the budget, and {rest} is left; nothing was drawn."
+                f"this analysis asks for {share:.1%} of the budget, of which {rest} is left{less}; nothing was drawn."
             )
         return min(share, left * _KEPT_BACK)
+
+    def _or_epsilon(self, share: float) -> str:
+        try:
+            return f" or epsilon={rounded_down(self.epsilon(share))}"
+        except BudgetError:  # it buys nothing
+            return ""
 
     def share_of(self, epsilon: float) -> float:
         """Of the total mu^2, what an analysis of this epsilon and the study's delta costs."""

@@ -222,10 +222,11 @@ class Fit:
             return []
         names, found = self._table(0.95)
         keys = ("estimates", "errors", "p_values", "low", "high")
-        body = [
-            [name, *([TOO_FEW, "", "", "", ""] if math.isnan(row[0]) else [f"{v:.5g}" for v in row])]
-            for name, row in zip(names, zip(*(found[k] for k in keys), strict=True), strict=True)
-        ]
+        body = []
+        for name, (b, s, p, *ends) in zip(names, zip(*(found[k] for k in keys), strict=True), strict=True):
+            tail = "<2e-16" if p < 2e-16 else f"{p:.3g}"
+            told = [f"{b:.5g}", f"{s:.5g}", tail, *(f"{end:.5g}" for end in ends)]
+            body.append([name, *([TOO_FEW, "", "", "", ""] if math.isnan(b) else told)])
         return [["term", "estimate", "std. error", "p", "2.5 %", "97.5 %"], *body]
 
     @property
@@ -299,13 +300,13 @@ class Description:
 
     def __str__(self) -> str:
         lines = [f"{a:<18}{b:<22}{v:>12.5g}{low:>12.5g}{high:>12.5g}" for a, b, v, low, high in self._lines()]
-        return "\n".join([f"{'column':<18}{'':<22}{'value':>12}{'low':>12}{'high':>12}", *lines])
+        return "\n".join([f"{'column':<18}{'':<22}{'value':>12}{'2.5 %':>12}{'97.5 %':>12}", *lines])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         cells = [[a, b, *(f"{v:.5g}" for v in numbers)] for a, b, *numbers in self._lines()]
-        return _html([["column", "", "value", "low", "high"], *cells])
+        return _html([["column", "", "value", "2.5 %", "97.5 %"], *cells])
 
 
 def _html(lines: list[list[str]], caption: str = "") -> str:

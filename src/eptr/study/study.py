@@ -36,7 +36,7 @@ class Study(Asking):
     ----------
     data : data frame, dict of columns, path of a CSV (.gz) or Parquet file, table of a database, or of Arrow, Dask or Spark
         The rows; ``"sqlite:///people.db#people"`` and ``"postgresql:///?service=study#people"`` are tables.
-    book : Codebook
+    book : Codebook, or the path of its .toml file
         What is public about its columns.
     epsilon, delta : float
         The total, for all analyses together.
@@ -187,8 +187,10 @@ class Study(Asking):
             lambda paid: stats.histogram(paid.rows(columns_of([expression])), {column: edges}, level=level, **paid.sums()),
         )  # fmt: skip
 
-    def table(self, *columns: str, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
-        """Counts of all combinations of levels."""
+    def table(self, *columns: Any, level: float = 0.95, **spend: Unpack[Spend]) -> Estimate:
+        """Counts of all combinations of levels: of columns one by one, or of a list of them."""
+        if len(columns) == 1 and isinstance(columns[0], (list, tuple)):
+            columns = tuple(columns[0])
         if not columns or not all(isinstance(name, str) for name in columns) or len(set(columns)) < len(columns):
             raise InputError("table needs a column, or up to four different ones: study.table('sex', 'region').")
         axes = {name: levels_of(name, self.book) for name in columns}
