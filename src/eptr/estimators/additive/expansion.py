@@ -92,6 +92,15 @@ class Expansion:
         functions = self.of_term(term, points)
         return functions - share @ functions, share
 
+    def within(self, term: int) -> Array | None:
+        """Mean products of the functions of one column, as its density has them; not known of several columns or of levels."""
+        axis = self.axes[self.terms[term][0]]
+        if len(self.terms[term]) > 1 or not isinstance(axis, Stretched):
+            return None
+        count = len(axis.density)
+        functions = self.of_term(term, (axis.low + (axis.high - axis.low) * (np.arange(count) + 0.5) / count)[:, None])
+        return np.asarray(functions.T @ (functions * (axis.density / max(float(np.sum(axis.density)), 1e-300))[:, None]))
+
     def middle(self, term: int) -> Array:
         """The mean over rows of the functions of one column, as its density has it; zero where they are of several.
 

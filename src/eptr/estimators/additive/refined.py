@@ -16,7 +16,7 @@ from ...rows.memory import MemoryRows
 from ..descent import Solution
 from ..gradient import Gradient, Residuals
 from ..linear.problem import Problem
-from ..linear.refined import Squares, descend, effective
+from ..linear.refined import Squares, effective
 from ..planning import Plan
 from ..quantile import private_quantile
 from ..schedule import schedule
@@ -26,7 +26,8 @@ from .basis import degrees_of
 from .expansion import RIDGE, Expanded, Expansion
 from .jumps import jumps
 from .problem import Additive, AdditiveFitted
-from .shrinkage import factors
+from .shrinkage import blocks, factors
+from .solving import Solved, solve
 
 __all__ = ["Refined", "resolution"]
 
@@ -126,13 +127,13 @@ class Refined(NoisySums):
         problem = Problem(public.budget, public.unit, rows.n, p, LENGTH * math.sqrt(p), bound, fit_intercept=True)
         seen, left = Expanded(rows, expansion, centre), spending.within(1.0 - AXES_SHARE - MIDDLE_SHARE - SIZE_SHARE)
         share = 0.0 if schedule(rows.n, p + 1, effective(left.mu, left.unit), 1.0).banded else MEAN_SHARE
-        solution, whitening, unknown, _ = descend(
-            seen, problem, left.within(1.0 - share), symmetric=False, reach=reach, pace=PACE, frugal=True
-        )  # proof: gradients
+        solved = solve(seen, problem, left.within(1.0 - share), reach=reach, pace=PACE, expansion=expansion)
+        solution, whitening = solved.solution, solved.whitening  # proof: gradients
         to_functions = np.diag(problem.scaling) @ whitening.matrix
         sampling, whole = (to_functions @ part @ to_functions.T for part in (solution.sampling, solution.covariance))
         privacy = solution.noise**2 * (to_functions @ to_functions.T)
         told = Told(to_functions @ solution.phi, sampling, privacy, whole - sampling)
+        told = replace(told, unsure=told.unsure + _left(told, counts, to_functions, solved))
         if share:
             theta = whitening.matrix @ solution.phi
             at = Gradient(
@@ -166,7 +167,7 @@ class Refined(NoisySums):
             outside=outside,
             corrected=solution.banded,
         )
-        return _shrunk(_arrived(found, to_functions, solution, unknown), expansion, told.sampling + told.privacy)
+        return _shrunk(_arrived(found, to_functions, solution, solved.unknown), expansion, told.sampling + told.privacy)
 
 
 def _recentred(
@@ -188,6 +189,31 @@ def _recentred(
     excess *= 1.0 - factors(np.array([off]), np.array([noise]), 0, PRICE)[0]
     privacy, unsure = (rest @ part @ rest.T + noise * np.outer(gain, gain) for part in (told.privacy, unsure))
     return Told(told.estimate + off * gain, told.sampling, privacy, unsure, float(excess))
+
+
+def _left(
+    told: Told, counts: list[int], to_functions: Array, solved: Solved
+) -> Array:
+    """Variance of what moves may leave of coefficients of the size that these have."""
+    size, start = np.zeros(len(told.estimate)), 0
+    square = told.estimate**2 - np.diag(told.sampling + told.privacy)
+    together: dict[int, float] = {}
+    for count in counts:
+        for k, block in enumerate([slice(0, 1), *blocks(count)]):
+            mean = max(0.0, float(np.mean(square[start:][block])))
+            together[k] = together.get(k, 0.0) + mean
+        start += count
+    start = 0
+    for count in counts:
+        for k, block in enumerate([slice(0, 1), *blocks(count)]):
+            size[start:start+count][block] = max(v for j, v in together.items() if j >= k)
+        start += count
+    vectors = to_functions @ solved.whitening.vectors
+    left = (vectors * solved.missing) @ np.linalg.inv(vectors)
+    return np.asarray(SIZE * (left * size) @ left.T)
+
+
+SIZE = 1.0
 
 
 def _arrived(
