@@ -101,6 +101,11 @@ class Expansion:
         functions = self.of_term(term, (axis.low + (axis.high - axis.low) * (np.arange(count) + 0.5) / count)[:, None])
         return np.asarray(functions.T @ (functions * (axis.density / max(float(np.sum(axis.density)), 1e-300))[:, None]))
 
+    def at_places(self, term: int) -> Array:
+        """The functions of a term of one column at each place of it, as rows are looked up."""
+        degrees = self.degrees[term]
+        return _factors(self.axes[self.terms[term][0]].table(_most(degrees, 0)), degrees, 0)
+
     def middle(self, term: int) -> Array:
         """The mean over rows of the functions of one column, as its density has it; zero where they are of several.
 

@@ -23,6 +23,7 @@ from ..schedule import schedule
 from ..strategy import NoisySums
 from .axes import RARE, Levels, axes_of, cells_of, release_axes
 from .basis import degrees_of
+from .centring import means
 from .expansion import RIDGE, Expanded, Expansion
 from .jumps import jumps
 from .problem import Additive, AdditiveFitted
@@ -37,6 +38,7 @@ Array = NDArray[np.float64]
 AXES_SHARE = 0.08  # on histograms of the columns
 MIDDLE_SHARE = 0.03  # on a first look at the mean of y, which may lie far from the middle of a wide range
 SIZE_SHARE = 0.02  # and on how far from there y goes, which may be much less than half the range ...
+MEANS_SHARE = 0.015  # on the mean of each curve over the rows
 SIZE_LEVEL, SIZE_MARGIN, SIZES = 0.95, 4.0, 2.0**-14  # ... for so many rows, times this; in half ranges, at least
 # Functions of one column: COUNT (sqrt(n) mu)^POWER, at most MANY sqrt(n); and sqrt(columns) times as many of several.
 COUNT, POWER, MANY = 1.75, 0.7, 0.6
@@ -125,7 +127,7 @@ class Refined(NoisySums):
         bound = min(SIZE_MARGIN * size, half)  # in a range much wider than y its square would drown in noise
         reach = ((REACH - 1.0) * half + max(high - centre, centre - low)) / bound  # beyond the farther end of the range
         problem = Problem(public.budget, public.unit, rows.n, p, LENGTH * math.sqrt(p), bound, fit_intercept=True)
-        seen, left = Expanded(rows, expansion, centre), spending.within(1.0 - AXES_SHARE - MIDDLE_SHARE - SIZE_SHARE)
+        seen, left = Expanded(rows, expansion, centre), spending.within(1.0 - AXES_SHARE - MIDDLE_SHARE - SIZE_SHARE - MEANS_SHARE)
         share = 0.0 if schedule(rows.n, p + 1, effective(left.mu, left.unit), 1.0).banded else MEAN_SHARE
         solved = solve(seen, problem, left.within(1.0 - share), reach=reach, pace=PACE, expansion=expansion)
         solution, whitening = solved.solution, solved.whitening  # proof: gradients
@@ -143,6 +145,7 @@ class Refined(NoisySums):
                 told, at, seen, (low - centre, high - centre), left.within(share), SKEW**2 * solution.residual_square
             )
         estimate = told.estimate + centre * np.eye(p + 1)[-1]
+        middles, offsets = means(rows, expansion, estimate[:-1], solved.means, half, spending.within(MEANS_SHARE))
         found = AdditiveFitted(
             value=estimate,
             noise=math.sqrt(float(np.trace(told.privacy)) / (p + 1)),
@@ -159,6 +162,8 @@ class Refined(NoisySums):
             centre=estimate,
             covariance=told.sampling + told.unsure,
             privacy=told.unsure,
+            middles=middles,
+            offsets=offsets,
             kept=np.ones(p),
             beyond=np.zeros(len(functions)),
             rough=np.zeros(len(functions), dtype=bool),

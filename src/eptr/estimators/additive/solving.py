@@ -26,6 +26,7 @@ from .gram import denoised
 
 __all__ = ["Solved", "solve"]
 
+LIGHT = 0.25  # least mean weight of rows in the matrix, for which long ones are shortened
 STRUCT, CLOSE = True, True
 Array = NDArray[np.float64]
 
@@ -37,6 +38,7 @@ class Solved:
     solution: Solution
     whitening: Whitening
     unknown: NDArray[np.bool_]
+    means: tuple[Array, float] | None  # of functions over the rows, as the matrix has them, and their noise
     missing: Array  # share of the way in each of the whitening's directions that moves may leave
 
 
@@ -51,6 +53,11 @@ def solve(rows: Expanded, public: Problem, spending: Portion, *, reach: float, p
     paid = price(public, spending, n, math.inf if banded else HOPELESS)
     sums = moments(rows, public.x_bound, bound, public.constant)
     found, more = buy(sums.gram, public, spending, paid, n, public.constant), 0.0
+    means = None
+    if paid.matrix and public.constant is not None:
+        size = n * public.constant
+        known = max(float(found.gram[-1, -1]) / (size * public.constant), LIGHT)
+        means = found.gram[:-1, -1] / (size * known), found.noise / (math.sqrt(2.0) * size * known)
     square_of_y = Interval(0.0, bound**2)
     square = float(spending.noisy(sums.square, square_of_y, SQUARE_SHARE))  # proof: square
     before = found
@@ -73,7 +80,7 @@ def solve(rows: Expanded, public: Problem, spending: Portion, *, reach: float, p
     given = likelihood, rows, public.x_bound, public.constant, whitening, spending, plan, largest
     if not banded:
         solution = replace(Rough(*given).solve(scale, limit), longest=limit)
-        return Solved(solution, whitening, found.undetermined(None, math.inf, n), np.zeros(p))
+        return Solved(solution, whitening, found.undetermined(None, math.inf, n), means, np.zeros(p))
     descent, phi = Descent(*given, pace, frugal=True), np.zeros(p)
     if warm:
         phi = whitening.matrix.T @ spending.noisy(sums.cross, products, CROSS_SHARE) / n  # proof: cross
@@ -83,4 +90,4 @@ def solve(rows: Expanded, public: Problem, spending: Portion, *, reach: float, p
     solution = replace(descent.finish(phi, square, doubt), longest=limit)
     known = before if descent.out_of_reach else found
     missing = ((1.0 - pace) + pace * np.minimum(whitening.doubt / 2.0, 1.0)) ** plan.moves - (1.0 - pace) ** plan.moves
-    return Solved(solution, whitening, known.undetermined(None, plan.moves, n), missing)
+    return Solved(solution, whitening, known.undetermined(None, plan.moves, n), means, missing)
