@@ -33,6 +33,7 @@ EVEN = 0.2  # of an axis is stretched evenly, whatever the rows say
 OUTSIDE_SHARE = 0.05  # of this budget, to the number of rows outside a range
 PRICE = 3.0  # of noise in a histogram: an axis that is stretched by noise bends every function
 WINDOWS = (9, 27, 81)  # cells that are looked at together
+SIDES = (2, 3, 5)  # and to one side, where rows may end
 # Relative to an even column: windows that cannot have so many rows (+3 sd) are empty, and the axis is pressed together there;
 EMPTY = 0.25
 CLEAR = 0.5  # where so many would stand out (4 sd), a window that shows less than 2 sd has no rows to be seen.
@@ -205,7 +206,19 @@ def smoothed(shares: Array, noise: float, n: int) -> tuple[Array, NDArray[np.boo
         seen &= (found >= 2.0 * doubt) | (4.0 * doubt > CLEAR * even)
     width = WINDOWS[0]  # no crumbs
     seen = binary_opening(np.pad(seen, width, mode="edge"), np.ones(width))[width:-width]
-    return np.asarray(density / max(float(np.mean(density)), 1e-300)), seen
+    return np.asarray(density / max(float(np.mean(density)), 1e-300)), seen & _within(shares, noise)
+
+
+def _within(shares: Array, noise: float) -> NDArray[np.bool_]:
+    """Whether rows lie on both sides, or at most a cell away: no window that ends in the next cell is clearly empty."""
+    count = len(shares)
+    sums, place, found = np.append(0.0, np.cumsum(shares)), np.arange(count), np.ones(count, dtype=bool)
+    for width in (*SIDES, *WINDOWS):
+        for first, last in ((place - width + 2, place + 2), (place - 1, place + width - 1)):
+            first, last = np.maximum(first, 0), np.minimum(last, count)
+            doubt = noise * np.sqrt(last - first)
+            found &= (sums[last] - sums[first] >= 2.0 * doubt) | (4.0 * doubt > CLEAR / count * (last - first))
+    return found
 
 
 def nearby(density: Array) -> Array:
