@@ -25,7 +25,7 @@ from ...rows.namespace import is_foreign, like, namespace, to_numpy
 from .basis import smooth_functions
 from .shrinkage import factors
 
-__all__ = ["RARE", "Axis", "Levels", "Stretched", "axes_of", "cells_of", "nearby", "release_axes"]
+__all__ = ["RARE", "Axis", "Levels", "Stretched", "axes_of", "cell_noise", "cells_of", "nearby", "release_axes"]
 
 Array = NDArray[np.float64]
 CELLS, FINE = 256, 2048  # of a histogram; and of a range, which functions are tabulated on
@@ -142,8 +142,7 @@ def release_axes(
         return np.concatenate(counts), xp.sum(xp.where(outside, xp.ones_like(y), 0.0)), xp.sum(away)
 
     counts, count, total = rows.sum(block)
-    each = Shape(math.sqrt(2.0 * p) * (1.0 + 1e-15), math.sqrt(p) * (1.0 + 1e-15))
-    noise = spending.scale(each, share) / rows.n
+    each, noise = _cells(p), cell_noise(p, rows.n, spending)
     noisy = np.split(spending.noisy(counts, each, share) / rows.n, np.cumsum(sizes)[:-1])
     outside = float(spending.noisy(count, Interval(0.0, 1.0), OUTSIDE_SHARE)) / rows.n  # proof: outside
     found = [smoothed(s, noise, rows.n) if known[j] else _positive(s, noise) for j, s in enumerate(noisy)]
@@ -152,6 +151,16 @@ def release_axes(
     far = abs(off) > FAR * mean.scale(Interval(-half, half), 1.0) / rows.n  # else the middle is as good
     centre = min(max(middle + off, y_range[0]), y_range[1]) if far else middle
     return density, seen, min(max(outside, 0.0), 1.0), centre
+
+
+def _cells(columns: int) -> Shape:
+    """Of a row in the histograms of so many columns. proof: cells"""
+    return Shape(math.sqrt(2.0 * columns) * (1.0 + 1e-15), math.sqrt(columns) * (1.0 + 1e-15))
+
+
+def cell_noise(columns: int, n: int, spending: Portion) -> float:
+    """Standard deviation of a cell's share of the rows, as it is released; a public number."""
+    return spending.scale(_cells(columns), 1.0 - OUTSIDE_SHARE) / n
 
 
 def _counts(cells: Any, size: int) -> Array:

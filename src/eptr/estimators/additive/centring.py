@@ -23,25 +23,31 @@ LEAST = 1e-9  # length that effects are taken to have, in half ranges of y
 
 
 def means(
-    rows: Rows, expansion: Expansion, coef: Array, seen: tuple[Array, float] | None, half: float, spending: Portion
+    rows: Rows,
+    expansion: Expansion,
+    curves: tuple[Array, Array],
+    known: tuple[float, tuple[Array, float] | None],
+    half: float,
+    spending: Portion,
 ) -> tuple[Array, Array]:
-    """Of all functions of columns alone, and the variance of each term's mean with these coefficients.
+    """Of all functions of columns alone, and the variance of each term's mean.
 
-    ``seen``: means of all functions as a released matrix has them, and their noise. ``half``: of the range of y.
+    ``curves``: coefficients before they are shrunk, whose means are released, and what is left of each, as a share.
+    ``known``: the noise of a cell, and the means of all functions as a released matrix has them, with their noise. ``half``: of
+    the range of y.
     """
+    (coef, kept), (cell, seen) = curves, known
     found, doubt = np.zeros(expansion.count), np.zeros(expansion.count)
-    parts, tables, columns, start = [], [], [], 0
-    for k, (term, degrees) in enumerate(zip(expansion.terms, expansion.degrees, strict=True)):
-        part = slice(start, start + len(degrees))
-        start = part.stop
+    parts, tables, columns = [], [], []
+    for k, (term, part) in enumerate(zip(expansion.terms, expansion.parts, strict=True)):
         axis = expansion.axes[term[0]]
         if len(term) > 1 or not isinstance(axis, Stretched):
             continue
         table, middle = expansion.at_places(k), expansion.middle(k)
         cells = table.reshape(len(axis.density), -1, table.shape[1])
         share = axis.density / max(float(np.sum(axis.density)), 1e-300)
-        variance = (share @ np.ptp(cells, axis=1) / 2.0) ** 2  # rows of a cell may all lie at its end ...
-        most = float(share @ np.ptp(cells @ coef[part], axis=1) / 2.0) ** 2  # ... of all cells at once
+        variance = _doubt(cells, share, cell)
+        most = float(_doubt(cells @ coef[part], share, cell))
         before = max(float(variance @ coef[part] ** 2), 1e-300)
         if seen is not None:
             gain = variance / (variance + seen[1] ** 2)
@@ -72,7 +78,14 @@ def means(
     off = spending.noisy(np.asarray(total), Ball(radius)) / rows.n  # proof: means
     noise = (spending.scale(Ball(radius), 1.0) / rows.n) ** 2
     for (k, part, unsure), shift in zip(parts, off, strict=True):
-        ways = doubt[part] * coef[part]  # functions whose means are least known, and count most
+        ways = doubt[part] * coef[part] * kept[part]  # functions whose means are least known, and count most
         found[part] += ways * (unsure / max(float(ways @ coef[part]), 1e-300) * shift / (unsure + noise))
         offsets[k] = unsure * noise / (unsure + noise)
     return found, offsets
+
+
+def _doubt(cells: Array, share: Array, noise: float) -> Any:
+    """Variance of the mean of functions, in places of cells: rows of all may lie at their ends, and their shares are noisy."""
+    middle = np.mean(cells, axis=1)
+    spread = np.sum((middle - share @ middle) ** 2, axis=0)
+    return (share @ np.ptp(cells, axis=1) / 2.0) ** 2 + noise**2 * spread

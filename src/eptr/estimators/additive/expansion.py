@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from operator import mul
 from typing import Any
 
@@ -57,6 +58,12 @@ class Expansion:
         """Of all functions."""
         return sum(map(len, self.degrees))
 
+    @property
+    def parts(self) -> list[slice]:
+        """Where the functions of each term are."""
+        ends = np.cumsum([0, *map(len, self.degrees)])
+        return [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
+
     def lookup(self) -> Lookup:
         """All functions as tables, which is what goes to the rows."""
         tables = tuple(
@@ -99,7 +106,9 @@ class Expansion:
             return None
         count = len(axis.density)
         functions = self.of_term(term, (axis.low + (axis.high - axis.low) * (np.arange(count) + 0.5) / count)[:, None])
-        return np.asarray(functions.T @ (functions * (axis.density / max(float(np.sum(axis.density)), 1e-300))[:, None]))
+        return np.asarray(
+            functions.T @ (functions * (axis.density / max(float(np.sum(axis.density)), 1e-300))[:, None])
+        )
 
     def at_places(self, term: int) -> Array:
         """The functions of a term of one column at each place of it, as rows are looked up."""

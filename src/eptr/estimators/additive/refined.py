@@ -21,14 +21,14 @@ from ..planning import Plan
 from ..quantile import private_quantile
 from ..schedule import schedule
 from ..strategy import NoisySums
-from .axes import RARE, Levels, axes_of, cells_of, release_axes
+from .axes import RARE, Levels, axes_of, cell_noise, cells_of, release_axes
 from .basis import degrees_of
 from .centring import means
 from .expansion import RIDGE, Expanded, Expansion
 from .jumps import jumps
 from .problem import Additive, AdditiveFitted
-from .shrinkage import blocks, factors
-from .solving import Solved, solve
+from .shrinkage import factors
+from .solving import solve
 
 __all__ = ["Refined", "resolution"]
 
@@ -127,7 +127,10 @@ class Refined(NoisySums):
         bound = min(SIZE_MARGIN * size, half)  # in a range much wider than y its square would drown in noise
         reach = ((REACH - 1.0) * half + max(high - centre, centre - low)) / bound  # beyond the farther end of the range
         problem = Problem(public.budget, public.unit, rows.n, p, LENGTH * math.sqrt(p), bound, fit_intercept=True)
-        seen, left = Expanded(rows, expansion, centre), spending.within(1.0 - AXES_SHARE - MIDDLE_SHARE - SIZE_SHARE - MEANS_SHARE)
+        seen, left = (
+            Expanded(rows, expansion, centre),
+            spending.within(1.0 - AXES_SHARE - MIDDLE_SHARE - SIZE_SHARE - MEANS_SHARE),
+        )
         share = 0.0 if schedule(rows.n, p + 1, effective(left.mu, left.unit), 1.0).banded else MEAN_SHARE
         solved = solve(seen, problem, left.within(1.0 - share), reach=reach, pace=PACE, expansion=expansion)
         solution, whitening = solved.solution, solved.whitening  # proof: gradients
@@ -135,7 +138,9 @@ class Refined(NoisySums):
         sampling, whole = (to_functions @ part @ to_functions.T for part in (solution.sampling, solution.covariance))
         privacy = solution.noise**2 * (to_functions @ to_functions.T)
         told = Told(to_functions @ solution.phi, sampling, privacy, whole - sampling)
-        told = replace(told, unsure=told.unsure + _left(told, counts, to_functions, solved))
+        told = replace(
+            told, unsure=told.unsure + solved.left(to_functions, told.estimate, told.sampling + told.privacy, expansion)
+        )
         if share:
             theta = whitening.matrix @ solution.phi
             at = Gradient(
@@ -145,7 +150,6 @@ class Refined(NoisySums):
                 told, at, seen, (low - centre, high - centre), left.within(share), SKEW**2 * solution.residual_square
             )
         estimate = told.estimate + centre * np.eye(p + 1)[-1]
-        middles, offsets = means(rows, expansion, estimate[:-1], solved.means, half, spending.within(MEANS_SHARE))
         found = AdditiveFitted(
             value=estimate,
             noise=math.sqrt(float(np.trace(told.privacy)) / (p + 1)),
@@ -162,8 +166,8 @@ class Refined(NoisySums):
             centre=estimate,
             covariance=told.sampling + told.unsure,
             privacy=told.unsure,
-            middles=middles,
-            offsets=offsets,
+            middles=np.zeros(p),
+            offsets=np.zeros(len(functions)),
             kept=np.ones(p),
             beyond=np.zeros(len(functions)),
             rough=np.zeros(len(functions), dtype=bool),
@@ -172,7 +176,12 @@ class Refined(NoisySums):
             outside=outside,
             corrected=solution.banded,
         )
-        return _shrunk(_arrived(found, to_functions, solution, solved.unknown), expansion, told.sampling + told.privacy)
+        found = _arrived(found, to_functions, solution, solved.unknown)
+        found = _shrunk(found, expansion, told.sampling + told.privacy)
+        curves = found.centre[:-1], found.kept
+        cell = cell_noise(public.n_features, rows.n, spending.within(AXES_SHARE))
+        middles, offsets = means(rows, expansion, curves, (cell, solved.means), half, spending.within(MEANS_SHARE))
+        return replace(found, middles=middles, offsets=offsets)
 
 
 def _recentred(
@@ -194,31 +203,6 @@ def _recentred(
     excess *= 1.0 - factors(np.array([off]), np.array([noise]), 0, PRICE)[0]
     privacy, unsure = (rest @ part @ rest.T + noise * np.outer(gain, gain) for part in (told.privacy, unsure))
     return Told(told.estimate + off * gain, told.sampling, privacy, unsure, float(excess))
-
-
-def _left(
-    told: Told, counts: list[int], to_functions: Array, solved: Solved
-) -> Array:
-    """Variance of what moves may leave of coefficients of the size that these have."""
-    size, start = np.zeros(len(told.estimate)), 0
-    square = told.estimate**2 - np.diag(told.sampling + told.privacy)
-    together: dict[int, float] = {}
-    for count in counts:
-        for k, block in enumerate([slice(0, 1), *blocks(count)]):
-            mean = max(0.0, float(np.mean(square[start:][block])))
-            together[k] = together.get(k, 0.0) + mean
-        start += count
-    start = 0
-    for count in counts:
-        for k, block in enumerate([slice(0, 1), *blocks(count)]):
-            size[start:start+count][block] = max(v for j, v in together.items() if j >= k)
-        start += count
-    vectors = to_functions @ solved.whitening.vectors
-    left = (vectors * solved.missing) @ np.linalg.inv(vectors)
-    return np.asarray(SIZE * (left * size) @ left.T)
-
-
-SIZE = 1.0
 
 
 def _arrived(

@@ -5,6 +5,7 @@ Proof: solving.md.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 
@@ -22,13 +23,12 @@ from ..rough import Rough
 from ..schedule import schedule
 from ..whitening import Whitening
 from .expansion import Expanded, Expansion
-from .gram import denoised
+from .gram import denoised, frequencies
 
 __all__ = ["Solved", "solve"]
 
-LIGHT = 0.25  # least mean weight of rows in the matrix, for which long ones are shortened
-STRUCT, CLOSE = True, True
 Array = NDArray[np.float64]
+LIGHT = 0.25  # least mean weight of rows in the matrix, for which long ones are shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,24 @@ class Solved:
     means: tuple[Array, float] | None  # of functions over the rows, as the matrix has them, and their noise
     missing: Array  # share of the way in each of the whitening's directions that moves may leave
 
+    def left(self, to_functions: Array, estimate: Array, variance: Array, expansion: Expansion) -> Array:
+        """Covariance of what moves may leave of coefficients that are about as long as the estimate's. See solving.md, left."""
+        square, size = estimate**2 - np.diag(variance), np.zeros(len(estimate))
+        groups = [frequencies(part.start, part.stop - part.start) for part in expansion.parts]
+        means = [[max(0.0, float(np.mean(square[block]))) for block in each] for each in groups]
+        total = [sum(each) for each in itertools.zip_longest(*means, fillvalue=0.0)]
+        for each in groups:
+            for k, block in enumerate(each):
+                size[block] = max(total[k:])  # what is smoother may be as large
+        ways = to_functions @ self.whitening.vectors
+        rest = (ways * self.missing) @ np.linalg.inv(ways)
+        return np.asarray((rest * size) @ rest.T)
 
-def solve(rows: Expanded, public: Problem, spending: Portion, *, reach: float, pace: float, expansion: Expansion) -> Solved:
-    """As ``linear.refined.descend``: steps of length ``pace``, y seen up to ``reach`` times its bound.
 
-    ``together``: terms may depend on each other, so weak directions are looked at twice.
-    """
+def solve(
+    rows: Expanded, public: Problem, spending: Portion, *, reach: float, pace: float, expansion: Expansion
+) -> Solved:
+    """As ``linear.refined.descend``: steps of length ``pace``, y seen up to ``reach`` times its bound."""
     n, p, bound = rows.n, public.numbers, public.y_bound
     mu = effective(spending.mu, spending.unit)
     banded = schedule(n, p, mu, 1.0).banded
@@ -56,16 +68,15 @@ def solve(rows: Expanded, public: Problem, spending: Portion, *, reach: float, p
     means = None
     if paid.matrix and public.constant is not None:
         size = n * public.constant
-        known = max(float(found.gram[-1, -1]) / (size * public.constant), LIGHT)
-        means = found.gram[:-1, -1] / (size * known), found.noise / (math.sqrt(2.0) * size * known)
+        size *= max(float(found.gram[-1, -1]) / (size * public.constant), LIGHT)
+        means = found.gram[:-1, -1] / size, found.noise / (math.sqrt(2.0) * size)
     square_of_y = Interval(0.0, bound**2)
     square = float(spending.noisy(sums.square, square_of_y, SQUARE_SHARE))  # proof: square
-    before = found
-    together = len(expansion.terms) > 1
-    if paid.matrix and together and STRUCT:
+    if paid.matrix and len(expansion.terms) > 1:
         found = denoised(found, expansion, n)
-    if banded and together and CLOSE:
-        found, more = closer(rows, found, public, spending, paid, None)  # proof: closer
+    before = found
+    if banded and len(expansion.terms) > 1:
+        found, more = closer(rows, found, public, spending, paid, None)
     whitening, weak = found.whitening, found.weak
     doubt = spending.scale(square_of_y, SQUARE_SHARE)
     scale, limit = max(square - doubt, 0.04 * doubt) / n, math.sqrt((max(square, 0.0) + 2.0 * doubt) / n)
