@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...privacy.contribution import Ball
+from ...privacy.contribution import Shape
 from ...privacy.spending import Portion
 from ...rows.engine import Rows
 from ...rows.exact import sum_grid, toward_zero
@@ -60,9 +60,11 @@ def means(
     offsets = np.zeros(len(expansion.terms))
     if not parts:
         return found, offsets
-    radius = max(math.sqrt(math.fsum(float(np.max(np.abs(t))) ** 2 for t in tables)), LEAST * half) * (1.0 + 1e-12)
-    grid = sum_grid(rows.n, radius)
+    grid = sum_grid(rows.n, max(*(float(np.max(np.abs(t))) for t in tables), LEAST * half))
     rounded = [toward_zero(t, grid) for t in tables]
+    apart = math.sqrt(math.fsum(float(np.ptp(t)) ** 2 for t in rounded))
+    away = math.sqrt(math.fsum(float(np.max(np.abs(t))) ** 2 for t in rounded))
+    each = Shape(*(max(length, LEAST * half) * (1.0 + 1e-12) for length in (apart, away)))
 
     def block(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
         xp = namespace(x)
@@ -75,8 +77,8 @@ def means(
         return (xp.stack(sums),)
 
     (total,) = rows.sum(block)
-    off = spending.noisy(np.asarray(total), Ball(radius)) / rows.n  # proof: means
-    noise = (spending.scale(Ball(radius), 1.0) / rows.n) ** 2
+    off = spending.noisy(np.asarray(total), each) / rows.n  # proof: means
+    noise = (spending.scale(each, 1.0) / rows.n) ** 2
     for (k, part, unsure), shift in zip(parts, off, strict=True):
         ways = doubt[part] * coef[part] * kept[part]  # functions whose means are least known, and count most
         found[part] += ways * (unsure / max(float(ways @ coef[part]), 1e-300) * shift / (unsure + noise))

@@ -75,7 +75,8 @@ def solve(
     if paid.matrix and len(expansion.terms) > 1:
         found = denoised(found, expansion, n)
     before = found
-    if banded and len(expansion.terms) > 1:
+    alone = all(len(term) == 1 for term in expansion.terms)  # what is weak within a pair is weak where few rows are
+    if banded and alone and len(expansion.terms) > 1:
         found, more = closer(rows, found, public, spending, paid, None)
     whitening, weak = found.whitening, found.weak
     doubt = spending.scale(square_of_y, SQUARE_SHARE)
