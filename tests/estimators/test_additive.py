@@ -520,7 +520,7 @@ def test_the_sum_of_y_does_not_depend_on_the_order_of_rows():
     for order in (np.arange(500), np.argsort(y), np.argsort(-abs(y))):
         noise = Replay(0)
         eptr.AdditiveRegressor(1.0, 1e-6, (0, 1), (-1, 1), random_state=noise).fit(x[order], y[order])
-        totals.append([float(c.values) for c in noise.calls if np.size(c.values) == 1][1])
+        totals.append([float(c.values) for c in noise.calls if np.ndim(c.values) == 0][1])
     assert len(set(totals)) == 1
     assert totals[0] == pytest.approx(y.sum(), abs=1e-9)
 
@@ -541,3 +541,92 @@ def test_an_effect_averages_to_zero_over_the_rows_where_a_range_is_wider_than_th
         held.append((low <= truth) & (truth <= high))
     assert abs(np.mean(middles)) < 0.15
     assert np.mean(held) > 0.88
+
+
+def told(draw, f, points, seeds, *, n, epsilon, centred=True, sd=1.0, **ranges):
+    """Whether bands hold at points, whether they are told, and their half widths; one row for each seed."""
+    held, widths, points = [], [], np.asarray(points, dtype=float)
+    for seed in range(seeds):
+        rng = np.random.default_rng([seed, 51])
+        x = draw(rng, n)
+        y = f(x) + sd * rng.normal(size=n)
+        model = eptr.AdditiveRegressor(epsilon, 1e-6, random_state=seed, **ranges).fit(x[:, None], y)
+        _, low, high = model.partial_effect(0, points, centred=centred)
+        truth = f(points) - centred * np.mean(f(x))
+        held.append((low <= truth) & (truth <= high))
+        widths.append((high - low) / 2.0)
+    return np.array(held), np.isfinite(widths), np.array(widths)
+
+
+@pytest.mark.parametrize(("n", "epsilon", "widest"), [(10_000, 4.0, 0.4), (30_000, 1.0, 0.4), (5000, 4.0, 4.0)])
+def test_bands_hold_where_columns_go_together(n, epsilon, widest):
+    """Age and years of work: a slope of one is nearly a slope of the other, and moves did not arrive where they differ."""
+    held, widths, left = [], [], []
+    for seed in range(10):
+        rng = np.random.default_rng([seed, 50])
+        x = rng.uniform(0, 10, n)
+        z = (x + rng.normal(size=n)).clip(-10, 20)
+        X, f = np.column_stack([x, z]), np.sin(x) + 0.3 * z
+        model = eptr.AdditiveRegressor(
+            epsilon, 1e-6, x_range=[(0, 10), (-10, 20)], y_range=(-10, 20), random_state=seed
+        )
+        model.fit(X, f + 0.5 * rng.normal(size=n))
+        for j, g, wave in (
+            (0, np.array([0.5, 2, 5, 8, 9.5]), np.sin),
+            (1, np.array([0.0, 2, 5, 8, 10]), lambda z: 0.3 * z),
+        ):
+            _, low, high = model.partial_effect(j, g)
+            truth = wave(g) - np.mean(wave(X[:, j]))
+            held.append((low <= truth) & (truth <= high))
+            widths.append(high - low)
+        left.append(np.mean((model.predict(X) - f) ** 2))
+    assert np.mean(held) > 0.93
+    assert np.median(widths) < widest
+    assert np.mean(left) < 0.01
+
+
+@pytest.mark.parametrize("name", ["binary", "one to five", "mostly zeros"])
+def test_an_effect_of_a_few_values_is_told_against_its_mean_over_the_rows(name):
+    """They lie at the end of a cell, and the axis is stretched where they are."""
+    draw, f, points, within = {
+        "binary": (lambda rng, n: (rng.uniform(size=n) < 0.2) * 1.0, lambda x: 2.0 * x, [0, 1], (0, 1)),
+        "one to five": (
+            lambda rng, n: rng.choice(np.arange(1.0, 6.0), size=n, p=[0.1, 0.15, 0.2, 0.25, 0.3]),
+            lambda x: 1.0 * x,
+            np.arange(1, 6),
+            (1, 5),
+        ),
+        "mostly zeros": (
+            lambda rng, n: np.where(rng.uniform(size=n) < 0.7, 0.0, rng.uniform(0, 10, size=n)),
+            lambda x: 0.5 * x,
+            [0],
+            (0, 10),
+        ),
+    }[name]
+    held, finite, widths = told(draw, f, points, 12, n=5000, epsilon=4.0, x_range=[within], y_range=(-10, 20))
+    assert finite.all()
+    assert np.mean(held) > 0.88
+    assert np.median(widths) < 0.3
+
+
+def test_bands_end_where_rows_end():
+    ages, waves = (lambda rng, n: rng.uniform(18, 90, size=n)), (lambda x: 5.0 * np.sin(x / 12.0))
+    settings = {"n": 20_000, "epsilon": 1.0, "centred": False, "y_range": (-10, 20)}
+    points = [10, 16, 17, 91, 92, 21, 40, 60, 87]
+    held, finite, _ = told(ages, waves, points, 8, x_range=[(0, 110)], **settings)
+    assert not finite[:, :5].any()
+    assert finite[:, 5:].mean() > 0.95
+    assert np.mean(held) > 0.93
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(5000, 1.0), (20_000, 1.0)])
+def test_no_band_is_told_in_an_empty_stretch(n, epsilon):
+    def ends(rng, n):
+        return np.where(rng.uniform(size=n) < 0.5, rng.uniform(0, 2, size=n), rng.uniform(8, 10, size=n))
+
+    points = [2.5, 3, 4, 6, 7, 1, 9]
+    settings = {"n": n, "epsilon": epsilon, "x_range": [(0, 10)], "y_range": (-10, 20), "centred": False}
+    held, finite, _ = told(ends, lambda x: 5.0 * np.sin(x), points, 8, **settings)
+    assert finite[:, :5].mean() < 0.03
+    assert finite[:, 5:].all()
+    assert np.mean(held) > 0.93

@@ -35,7 +35,7 @@ def rival(entrant, **more):
 # a Gram matrix or its trace; steps with the number of rows they clip, the last one's slope and spread, and a look beyond
 # the clip; or sizes of gradients where that of y is not clear, steps, sizes again, two passes in bands (and, with the first, the
 # number of rows beyond, and of rows that only y'y tells of), their spread, and the number of rows beyond if it can tell.
-# Of smooth functions: the mean and the size of y, and where noise rules that of what is left, too.
+# Of smooth functions: the mean and the size of y, where noise rules that of what is left, too, and the means of the curves.
 # Of log odds: shares of the classes; steps, and two of Newton's along what they found; or sums of each class, Newton's steps and
 # sizes of gradients, the last of them in bands.
 FEW, BANDED, ONCE = "(IB){8}I", "C?B{4,7}CB{2,}II?B{2,}IO", "BCB{2,}WIO"
@@ -57,9 +57,9 @@ REFINED = {
     "linear, private bounds": (eptr.LinearRegression(1.0, 1e-3, **PRIVATE), f"CSSI[OI]I{FEW}OB"),
     "linear, private bounds, warm start": (eptr.LinearRegression(200.0, 1e-3, **PRIVATE), "CSSIOIBCB{2,}W?IO"),
     "linear, no intercept": (eptr.LinearRegression(1.0, 1e-3, fit_intercept=False, **LINEAR), f"OIIC{FEW}OB"),
-    "additive": (eptr.AdditiveRegressor(1.0, 1e-3, **RANGES), f"SIIC[OI]I{FEW}OI"),
-    "additive, banded": (eptr.AdditiveRegressor(400.0, 1e-3, **RANGES | {"y_range": (-99, 99)}), "SIICOIC?B{4,7}CB{4,}I?O"),
-    "additive, levels": (eptr.AdditiveRegressor(1.0, 1e-3, categories={1: [-1, 1]}, **RANGES), f"SIIC[OI]I{FEW}OI"),
+    "additive": (eptr.AdditiveRegressor(1.0, 1e-3, **RANGES), f"SIIC[OI]I{FEW}OIS"),
+    "additive, banded": (eptr.AdditiveRegressor(400.0, 1e-3, **RANGES | {"y_range": (-99, 99)}), "SIICOIB?C?B{4,7}CB{4,}I?OS"),
+    "additive, levels": (eptr.AdditiveRegressor(1.0, 1e-3, categories={1: [-1, 1]}, **RANGES), f"SIIC[OI]I{FEW}OIS"),
     "bayes": (eptr.BayesClassifier(1.0, 1e-3, **CLASSES), "LCL"),
     "bayes, one pass": (eptr.BayesClassifier(2000.0, 1e-3, **CLASSES), "L"),
     "bayes, private bound": (eptr.BayesClassifier(8.0, 1e-3, **CLASSES | {"x_bound": "private"}), "CLCL"),

@@ -25,7 +25,7 @@ from ...rows.namespace import is_foreign, like, namespace, to_numpy
 from .basis import smooth_functions
 from .shrinkage import factors
 
-__all__ = ["RARE", "Axis", "Levels", "Stretched", "axes_of", "cells_of", "nearby", "release_axes"]
+__all__ = ["RARE", "Axis", "Levels", "Stretched", "axes_of", "cell_noise", "cells_of", "nearby", "release_axes"]
 
 Array = NDArray[np.float64]
 CELLS, FINE = 256, 2048  # of a histogram; and of a range, which functions are tabulated on
@@ -33,6 +33,7 @@ EVEN = 0.2  # of an axis is stretched evenly, whatever the rows say
 OUTSIDE_SHARE = 0.05  # of this budget, to the number of rows outside a range
 PRICE = 3.0  # of noise in a histogram: an axis that is stretched by noise bends every function
 WINDOWS = (9, 27, 81)  # cells that are looked at together
+SIDES = (2, 3, 5)  # and to one side, where rows may end
 # Relative to an even column: windows that cannot have so many rows (+3 sd) are empty, and the axis is pressed together there;
 EMPTY = 0.25
 CLEAR = 0.5  # where so many would stand out (4 sd), a window that shows less than 2 sd has no rows to be seen.
@@ -141,8 +142,7 @@ def release_axes(
         return np.concatenate(counts), xp.sum(xp.where(outside, xp.ones_like(y), 0.0)), xp.sum(away)
 
     counts, count, total = rows.sum(block)
-    each = Shape(math.sqrt(2.0 * p) * (1.0 + 1e-15), math.sqrt(p) * (1.0 + 1e-15))
-    noise = spending.scale(each, share) / rows.n
+    each, noise = _cells(p), cell_noise(p, rows.n, spending)
     noisy = np.split(spending.noisy(counts, each, share) / rows.n, np.cumsum(sizes)[:-1])
     outside = float(spending.noisy(count, Interval(0.0, 1.0), OUTSIDE_SHARE)) / rows.n  # proof: outside
     found = [smoothed(s, noise, rows.n) if known[j] else _positive(s, noise) for j, s in enumerate(noisy)]
@@ -151,6 +151,16 @@ def release_axes(
     far = abs(off) > FAR * mean.scale(Interval(-half, half), 1.0) / rows.n  # else the middle is as good
     centre = min(max(middle + off, y_range[0]), y_range[1]) if far else middle
     return density, seen, min(max(outside, 0.0), 1.0), centre
+
+
+def _cells(columns: int) -> Shape:
+    """Of a row in the histograms of so many columns. proof: cells"""
+    return Shape(math.sqrt(2.0 * columns) * (1.0 + 1e-15), math.sqrt(columns) * (1.0 + 1e-15))
+
+
+def cell_noise(columns: int, n: int, spending: Portion) -> float:
+    """Standard deviation of a cell's share of the rows, as it is released; a public number."""
+    return spending.scale(_cells(columns), 1.0 - OUTSIDE_SHARE) / n
 
 
 def _counts(cells: Any, size: int) -> Array:
@@ -205,7 +215,19 @@ def smoothed(shares: Array, noise: float, n: int) -> tuple[Array, NDArray[np.boo
         seen &= (found >= 2.0 * doubt) | (4.0 * doubt > CLEAR * even)
     width = WINDOWS[0]  # no crumbs
     seen = binary_opening(np.pad(seen, width, mode="edge"), np.ones(width))[width:-width]
-    return np.asarray(density / max(float(np.mean(density)), 1e-300)), seen
+    return np.asarray(density / max(float(np.mean(density)), 1e-300)), seen & _within(shares, noise)
+
+
+def _within(shares: Array, noise: float) -> NDArray[np.bool_]:
+    """Whether rows lie on both sides, or at most a cell away: no window that ends in the next cell is clearly empty."""
+    count = len(shares)
+    sums, place, found = np.append(0.0, np.cumsum(shares)), np.arange(count), np.ones(count, dtype=bool)
+    for width in (*SIDES, *WINDOWS):
+        for first, last in ((place - width + 2, place + 2), (place - 1, place + width - 1)):
+            first, last = np.maximum(first, 0), np.minimum(last, count)
+            doubt = noise * np.sqrt(last - first)
+            found &= (sums[last] - sums[first] >= 2.0 * doubt) | (4.0 * doubt > CLEAR / count * (last - first))
+    return found
 
 
 def nearby(density: Array) -> Array:

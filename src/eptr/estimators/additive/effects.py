@@ -73,12 +73,12 @@ def jumps_of(fitted: AdditiveFitted, term: int) -> list[float]:
 def _pointwise(fitted: AdditiveFitted, term: int, points: Array, level: float, centred: bool) -> Effect:
     part, functions = fitted.part(term), fitted.expansion.of_term(term, points)
     places = np.append(np.arange(part.start, part.stop), [] if centred else [len(fitted.coef)]).astype(int)
-    functions = (
-        functions - fitted.expansion.middle(term) if centred else np.column_stack([functions, np.ones(len(functions))])
-    )
+    functions = functions - fitted.middles[part] if centred else np.column_stack([functions, np.ones(len(functions))])
     shrunken = np.append(fitted.coef, fitted.intercept)[places]
     value, middle = functions @ shrunken, functions @ fitted.centre[places]
     total, privacy = (_variances(functions, m[np.ix_(places, places)]) for m in (fitted.covariance, fitted.privacy))
+    total = total + (fitted.offsets[term] if centred else 0.0)
+    privacy = privacy + (fitted.offsets[term] if centred else 0.0)
     quantile = float(norm.isf((1.0 - probability("level", level)) / 2.0))
     half = quantile * np.sqrt(total + np.where(too_few(fitted, term, points), math.inf, fitted.beyond[term]))
     sampling = quantile * np.sqrt(np.maximum(total - privacy, 0.0))

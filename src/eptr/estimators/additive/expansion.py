@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from operator import mul
 from typing import Any
 
@@ -57,6 +58,12 @@ class Expansion:
         """Of all functions."""
         return sum(map(len, self.degrees))
 
+    @property
+    def parts(self) -> list[slice]:
+        """Where the functions of each term are."""
+        ends = np.cumsum([0, *map(len, self.degrees)])
+        return [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
+
     def lookup(self) -> Lookup:
         """All functions as tables, which is what goes to the rows."""
         tables = tuple(
@@ -91,6 +98,22 @@ class Expansion:
         share = np.prod(weights, axis=1) / np.prod([np.sum(w) for w in rows])
         functions = self.of_term(term, points)
         return functions - share @ functions, share
+
+    def within(self, term: int) -> Array | None:
+        """Mean products of the functions of one column, as its density has them; not known of several columns or of levels."""
+        axis = self.axes[self.terms[term][0]]
+        if len(self.terms[term]) > 1 or not isinstance(axis, Stretched):
+            return None
+        count = len(axis.density)
+        functions = self.of_term(term, (axis.low + (axis.high - axis.low) * (np.arange(count) + 0.5) / count)[:, None])
+        return np.asarray(
+            functions.T @ (functions * (axis.density / max(float(np.sum(axis.density)), 1e-300))[:, None])
+        )
+
+    def at_places(self, term: int) -> Array:
+        """The functions of a term of one column at each place of it, as rows are looked up."""
+        degrees = self.degrees[term]
+        return _factors(self.axes[self.terms[term][0]].table(_most(degrees, 0)), degrees, 0)
 
     def middle(self, term: int) -> Array:
         """The mean over rows of the functions of one column, as its density has it; zero where they are of several.

@@ -49,6 +49,8 @@ class AdditiveFitted(Fitted):
     centre: Array  # of the bands: coefficients before they were shrunk, the intercept last
     covariance: Array  # of the centre
     privacy: Array  # the part of it that is privacy noise, and what that may hide
+    middles: Array  # means of functions over the rows, which effects are told against
+    offsets: Array  # for each term: variance of the mean of its effect
     kept: Array  # what shrinkage left of each coefficient, as a share
     beyond: Array  # for each term: mean square of what may be rougher than its functions
     rough: NDArray[np.bool_]  # whether that stands out from the noise: a jump, say

@@ -16,17 +16,19 @@ from ...rows.memory import MemoryRows
 from ..descent import Solution
 from ..gradient import Gradient, Residuals
 from ..linear.problem import Problem
-from ..linear.refined import Squares, descend, effective
+from ..linear.refined import Squares, effective
 from ..planning import Plan
 from ..quantile import private_quantile
 from ..schedule import schedule
 from ..strategy import NoisySums
-from .axes import RARE, Levels, axes_of, cells_of, release_axes
+from .axes import RARE, Levels, axes_of, cell_noise, cells_of, release_axes
 from .basis import degrees_of
+from .centring import means
 from .expansion import RIDGE, Expanded, Expansion
 from .jumps import jumps
 from .problem import Additive, AdditiveFitted
 from .shrinkage import factors
+from .solving import solve
 
 __all__ = ["Refined", "resolution"]
 
@@ -36,6 +38,7 @@ Array = NDArray[np.float64]
 AXES_SHARE = 0.08  # on histograms of the columns
 MIDDLE_SHARE = 0.03  # on a first look at the mean of y, which may lie far from the middle of a wide range
 SIZE_SHARE = 0.02  # and on how far from there y goes, which may be much less than half the range ...
+MEANS_SHARE = 0.015  # on the mean of each curve over the rows
 SIZE_LEVEL, SIZE_MARGIN, SIZES = 0.95, 4.0, 2.0**-14  # ... for so many rows, times this; in half ranges, at least
 # Functions of one column: COUNT (sqrt(n) mu)^POWER, at most MANY sqrt(n); and sqrt(columns) times as many of several.
 COUNT, POWER, MANY = 1.75, 0.7, 0.6
@@ -124,15 +127,20 @@ class Refined(NoisySums):
         bound = min(SIZE_MARGIN * size, half)  # in a range much wider than y its square would drown in noise
         reach = ((REACH - 1.0) * half + max(high - centre, centre - low)) / bound  # beyond the farther end of the range
         problem = Problem(public.budget, public.unit, rows.n, p, LENGTH * math.sqrt(p), bound, fit_intercept=True)
-        seen, left = Expanded(rows, expansion, centre), spending.within(1.0 - AXES_SHARE - MIDDLE_SHARE - SIZE_SHARE)
+        seen, left = (
+            Expanded(rows, expansion, centre),
+            spending.within(1.0 - AXES_SHARE - MIDDLE_SHARE - SIZE_SHARE - MEANS_SHARE),
+        )
         share = 0.0 if schedule(rows.n, p + 1, effective(left.mu, left.unit), 1.0).banded else MEAN_SHARE
-        solution, whitening, unknown, _ = descend(
-            seen, problem, left.within(1.0 - share), symmetric=False, reach=reach, pace=PACE, frugal=True
-        )  # proof: gradients
+        solved = solve(seen, problem, left.within(1.0 - share), reach=reach, pace=PACE, expansion=expansion)
+        solution, whitening = solved.solution, solved.whitening  # proof: gradients
         to_functions = np.diag(problem.scaling) @ whitening.matrix
         sampling, whole = (to_functions @ part @ to_functions.T for part in (solution.sampling, solution.covariance))
         privacy = solution.noise**2 * (to_functions @ to_functions.T)
         told = Told(to_functions @ solution.phi, sampling, privacy, whole - sampling)
+        told = replace(
+            told, unsure=told.unsure + solved.left(to_functions, told.estimate, told.sampling + told.privacy, expansion)
+        )
         if share:
             theta = whitening.matrix @ solution.phi
             at = Gradient(
@@ -158,6 +166,8 @@ class Refined(NoisySums):
             centre=estimate,
             covariance=told.sampling + told.unsure,
             privacy=told.unsure,
+            middles=np.zeros(p),
+            offsets=np.zeros(len(functions)),
             kept=np.ones(p),
             beyond=np.zeros(len(functions)),
             rough=np.zeros(len(functions), dtype=bool),
@@ -166,7 +176,12 @@ class Refined(NoisySums):
             outside=outside,
             corrected=solution.banded,
         )
-        return _shrunk(_arrived(found, to_functions, solution, unknown), expansion, told.sampling + told.privacy)
+        found = _arrived(found, to_functions, solution, solved.unknown)
+        found = _shrunk(found, expansion, told.sampling + told.privacy)
+        curves = found.centre[:-1], found.kept
+        cell = cell_noise(public.n_features, rows.n, spending.within(AXES_SHARE))
+        middles, offsets = means(rows, expansion, curves, (cell, solved.means), half, spending.within(MEANS_SHARE))
+        return replace(found, middles=middles, offsets=offsets)
 
 
 def _recentred(

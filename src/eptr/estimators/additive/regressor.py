@@ -56,6 +56,8 @@ class AdditiveRegressor(Regressing):
         of it that is privacy noise and what that may hide; the bands are made of them
     beyond_, rough_ : of each term, the mean square of what may be rougher than its functions, and whether that stands out from
         the noise (a jump, say)
+    middles_, offsets_ : means of the functions over the rows, which effects are told against, and of each term the variance of
+        the mean of its effect
     few_ : below how many rows there are too few to say
 
     Examples
@@ -129,7 +131,7 @@ class AdditiveRegressor(Regressing):
     ) -> tuple[Array, Array, Array]:
         """What a term adds to the mean where its columns are ``grid``, and the ends of a pointwise band.
 
-        What one column adds averages to zero over the rows, as far as their released density tells where they are.
+        What one column adds averages to zero over the rows; the noise of that mean, which is released, is in the band.
 
         ``term``: its number, a column, or a tuple of columns. ``grid``: one value, or one row of values, for each point. With
         ``centred=False`` the mean is added, and its uncertainty.
