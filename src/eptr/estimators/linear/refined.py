@@ -164,16 +164,13 @@ def descend(
     reach: float = REACH,
     y_range: tuple[float, float] | None = None,
     count: bool = False,
-    pace: float = 1.0,
-    frugal: bool = False,
     variance: Array | None = None,
 ) -> tuple[Solution, Whitening, NDArray[np.bool_], float]:
     """From rows of about unit size to a solution in whitened coordinates; y is seen up to ``reach`` times its bound.
 
     Or, where a ``y_range`` is given, moved to its nearer edge.
 
-    ``pace``: length of a step; below 1 where the Gram matrix may be too small, and a whole step would go too far.
-    ``frugal``: intervals count what lies beyond a cut as far as it shows, and no more. ``variance``: of columns, if it is known.
+    ``variance``: of columns, if it is known.
     """
     n, p, bound = rows.n, public.numbers, public.y_bound
     mu = effective(spending.mu, spending.unit)
@@ -193,7 +190,7 @@ def descend(
         longer = 1.0 + squares / float(np.sum(found.whitening.values))
         found = found.longer(longer) if longer > 1.0 else found
     more, before = 0.0, found
-    if banded and not frugal:
+    if banded:
         found, more = closer(rows, found, public, spending, paid, variance)
     whitening = found.whitening
     doubt = spending.scale(square_of_y, SQUARE_SHARE) * longer
@@ -209,7 +206,7 @@ def descend(
     even = bool(np.all(found.shortened(variance, n) < SHORTENED))
     warm = warm and even
     left, clear = 1.0 - spent - CROSS_SHARE * warm, square > CLEAR * doubt
-    plan = schedule(n, p, mu, left, symmetric=symmetric, warm=warm, clear=clear, look=not frugal)
+    plan = schedule(n, p, mu, left, symmetric=symmetric, warm=warm, clear=clear)
     largest = math.sqrt(n / whitening.smallest) * public.radius * 2.0 * bound
     likelihood = Squares(*(y_range or (-reach * bound, reach * bound)))
     given = likelihood, rows, public.x_bound, public.constant, whitening, spending, plan, largest
@@ -220,7 +217,7 @@ def descend(
         solution = replace(solution, longest=limit, covariance=solution.covariance * unknown)
         # Averaged steps leave what their covariance counts, if they come nearer at all.
         return solution, whitening, found.undetermined(variance, math.inf, n), outside
-    descent, phi = Descent(*given, pace, frugal, even), np.zeros(p)
+    descent, phi = Descent(*given, even=even), np.zeros(p)
     if warm:  # clear data: start from the noisy normal equations instead of from zero
         phi = longer / n * whitening.matrix.T @ spending.noisy(sums.cross, products, CROSS_SHARE)  # proof: cross
     phi = descent.steps(phi, scale, limit)
