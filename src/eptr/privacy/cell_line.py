@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..errors import InputError
+
 __all__ = ["CellLine", "Occupied"]
 
 
@@ -63,6 +65,8 @@ class CellLine:
 
     def learn(self, parts: Occupied, cells: Any) -> None:
         """What ``finer`` would say of these cells."""
+        if int(parts.counts.sum()) != int(self._counts[cells].sum()):
+            raise InputError("X changes while it is read; store the rows first, or pass them as one table.")
         both = [np.concatenate(pair) for pair in zip(self._parts, parts, strict=True)]
         self._parts = Occupied(*both).chosen(np.argsort(both[0]))
         self._known[cells] = True
@@ -98,7 +102,7 @@ class CellLine:
     def _held(self, first: int, last: int) -> tuple[int, Occupied]:
         """The finest cells with rows among these ranks, and how many rows lie below them."""
         cells = self.within(first, last)
-        if not len(cells):
+        if not len(cells) or first > last:
             return self.count, self._parts.chosen(slice(0, 0))
         below = int(self._until[cells[0]] - self._counts[cells[0]])
         if self._finer is None:

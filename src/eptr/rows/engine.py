@@ -6,6 +6,8 @@ target, y is a vector of zeros: passes, workers and row functions need not know,
 Where persons are known, rows come in groups of ``each``, one person a group, filled up with rows that do not count, and no
 block ends within a group.
 
+A sum may also be counts by key, sparse: a structured array of a ``key`` and a ``count``, by increasing keys.
+
 Because every sum is exact (see ``exact``), neither blocks nor threads nor machines nor the order can change a bit.
 
 The first pass validates every row as it goes; nothing is drawn or charged before it has ended. Only partial sums

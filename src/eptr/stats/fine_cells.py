@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from ..privacy.cell_line import Occupied
 from .value_grid import ValueGrid, decimal, multiples
 
-__all__ = ["FineCells"]
+__all__ = ["MOST", "FineCells"]
 
 Array = NDArray[np.float64]
-# So small a part of the range, at least, and of the larger bound, which has no more digits.
-_FINEST, _PRECISION = 1e-12, 2.0**-46
+# So many in the range, at most, and so small a part of the larger bound, which has no more digits.
+MOST, _PRECISION = 1e12, 2.0**-46
 # Digits of a unit of the grid's lengths, and of the names of fine cells.
 _DIGITS, _NAMES = 20, 44
 # Of a gap, how much lies on round numbers; as much on each power of ten.
@@ -28,18 +28,21 @@ class FineCells:
     Parameters
     ----------
     grid : ValueGrid
+    most : float
+        The range has so many of them, or fewer.
 
     Examples
     --------
     >>> fine = FineCells(ValueGrid(0.0, 1e6))
-    >>> [round(float(end[0]), 5) for end in fine.ends(*fine.cells_of([2005.5]))]
-    [2005.5, 2005.5]
+    >>> everywhere = np.ones(len(fine.lengths), dtype=bool)
+    >>> len(np.unique(fine.names(np.array([2005.5, 2005.5, 2005.50001]), everywhere)))
+    2
     """
 
-    def __init__(self, grid: ValueGrid) -> None:
+    def __init__(self, grid: ValueGrid, most: float = MOST) -> None:
         self.points, self.step = grid.points, grid.step
         low, high = grid.low, grid.high
-        least = max((high - low) * _FINEST, max(abs(low), abs(high)) * _PRECISION)
+        least = max((high - low) / min(most, MOST), max(abs(low), abs(high)) * _PRECISION)
         # What is between the multiples of a step is no cell of its own.
         self.closed = grid.step is not None and grid.step >= least
         self._power = math.ceil(math.log10(least))
@@ -66,7 +69,8 @@ class FineCells:
         """Of the fine cells that values lie in, of chosen cells of the grid. proof: cells"""
         left, right = (np.searchsorted(self.points, values, side=side) for side in ("left", "right"))
         cell = np.clip(left + right - 1, 0, 2 * len(self.points) - 2)
-        values, cell = values[chosen[cell]], cell[chosen[cell]]
+        wanted = chosen[cell]
+        values, cell = values[wanted], cell[wanted]
         gap, part = cell // 2, np.zeros(len(cell), dtype=np.int64)
         inside = np.flatnonzero((cell % 2 == 1) & (self._many[np.minimum(gap, len(self._many) - 1)] > 0))
         gap, at = gap[inside], values[inside]
@@ -75,7 +79,7 @@ class FineCells:
         if not self.closed:
             number = self._number(near)
             part[inside] = 2 * part[inside] + 1 + (at > number) - (at < number)
-        return (cell << _NAMES) + part
+        return np.asarray((cell << _NAMES) + part, dtype=np.int64)
 
     def occupied(self, names: Any, counts: Any) -> Occupied:
         """Where these fine cells are on the line. proof: lengths"""
@@ -125,4 +129,4 @@ class FineCells:
             found, first = (part + 1) // 2 * self._each[gap], self._first[gap]
             for ten, length in zip(self._tens.ravel().tolist(), self._powers, strict=True):
                 found += length[gap] * ((first + part // 2 - 1) // ten - (first - 1) // ten)
-        return np.where(part < self._parts(cell), found, self.lengths[cell])
+        return np.asarray(np.where(part < self._parts(cell), found, self.lengths[cell]), dtype=np.int64)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from ..errors import InputError, SettingsWarning, positive
 from ..privacy.bounded_range import bounded_range_epsilon, bounded_range_mu
@@ -25,7 +26,7 @@ from ..rows.engine import Engine
 from ..rows.namespace import to_numpy
 from ..rows.task import Task
 from .estimate import Estimate
-from .fine_cells import FineCells
+from .fine_cells import MOST, FineCells
 from .persons import SHARE, variances
 from .question import Question, Shared, column_bounds, column_names, is_column, statistic
 from .rank_interval import RankError, interval_ranks
@@ -41,6 +42,10 @@ _LEAST = 1e-100
 COUNT = 0.05  # of mu^2, where it is Gaussian: on how many rows count
 # Intervals hold within bounds that are so many times too wide.
 _WIDE = 100.0
+# Where rows are very many a gap has fewer cells, or a pass would bring back all rows of a narrow column.
+_MANY, _MOST_OF_MANY = 1_000_000, 1e10
+# Two would be just enough, if all places that could gain did.
+_SAFE = 1.5
 # Places in a tie of many rows, for each unit of the scale of rank errors.
 _FINENESS = 8.0
 # Ranks that a draw looks at, in units of the scale of rank errors: so many, and some more for each level.
@@ -201,7 +206,8 @@ def _placed(
     scale = float(2 * widest) / each  # of the steps of rank errors: rows that share a place are not told apart anyway
     level = None if math.isnan(question.level) else question.level
     plan = Plan.of(levels, count, scale, level, spending.unit.rows)
-    fine = [FineCells(grid) if grid.gaps else None for grid in grids]
+    most = plan.cells(count, scale)
+    fine = [FineCells(grid, most) if grid.gaps else None for grid in grids]
     lines = _lines(rows, grids, fine, max(1, int(scale / _FINENESS)))  # proof: quantiles
     _learn(rows, fine, lines, plan.asked, total, scale)
     ends, reached = [], []
@@ -279,6 +285,15 @@ class Plan:
         sampling = np.sqrt([alike * n * float(q * (1 - q)) for q in levels])
         privacy = np.array([RankError.of(place[q], steps, scale).sd for q in levels])
         return cls(asked, [place[q] for q in levels], low, high, sampling, privacy)
+
+    def cells(self, n: int, scale: float) -> float:
+        """How many the range may have for places to stay at home if all rows lie in one. see quantiles.md"""
+        ranks = np.array([float(q) * n for q in self.asked if 0 < q < 1])
+        number = np.arange(1, (len(ranks) + 1) // 2 + 1)
+        beyond = np.minimum(ranks[: len(number)], n - ranks[::-1][: len(number)])
+        gains = (_SAFE * beyond / scale + gammaln(number + 1.0)) / number
+        most = MOST if n <= _MANY else _MOST_OF_MANY
+        return float(max(1.0, min(most, math.exp(min(np.min(gains, initial=math.inf), 600.0)) * 2.0 * scale / n)))
 
     def reached(self, places: Array, n: int, scale: float) -> tuple[list[int], list[int]]:
         """Which places intervals must reach, or bounds, if places lie as close together as these. see quantiles.md
@@ -403,7 +418,7 @@ def _finer(rows: Engine, fine: list[FineCells | None], asked: dict[int, Any]) ->
         kept = slice(None) if keep is None else to_numpy(keep)
         return tuple(_counted(_some(fine[j]).names(to_numpy(x[:, j])[kept], chosen[j])) for j in asked)
 
-    found = rows.sum(names)
+    found: tuple[Any, ...] = rows.sum(names)
     return {j: _some(fine[j]).occupied(v["key"], v["count"]) for j, v in zip(asked, found, strict=True)}
 
 
@@ -432,7 +447,7 @@ def _learn(
     for j, line in enumerate(lines):
         if fine[j] is not None:
             n = line.count if total is None else total
-            reach = math.ceil(scale * (_BITS + 6 * len(asked))) + abs(line.count - n)
+            reach = min(math.ceil(scale * (_BITS + 6 * len(asked))) + abs(line.count - n), line.count + n)
             cells = [line.within(round(q * n) - reach, round(q * n) + reach) for q in asked]
             wanted[j] = np.unique(np.concatenate(cells))
     for j, parts in (_finer(rows, fine, wanted) if wanted else {}).items():
