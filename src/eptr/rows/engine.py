@@ -6,6 +6,8 @@ target, y is a vector of zeros: passes, workers and row functions need not know,
 Where persons are known, rows come in groups of ``each``, one person a group, filled up with rows that do not count, and no
 block ends within a group.
 
+A sum may also be counts by key, sparse: a structured array of a ``key`` and a ``count``, by increasing keys.
+
 Because every sum is exact (see ``exact``), neither blocks nor threads nor machines nor the order can change a bit.
 
 The first pass validates every row as it goes; nothing is drawn or charged before it has ended. Only partial sums
@@ -114,7 +116,7 @@ class Engine(ABC):
             raise DomainError(fault)
         # Every row was finite in the first pass, and finite rows have finite sums.
         expected = self.n if not self.padded else n if self._length is None else self._length
-        if n != expected or sums is None or not all(np.all(np.isfinite(s)) for s in sums):
+        if n != expected or sums is None or not all(s.dtype.names or np.all(np.isfinite(s)) for s in sums):
             seen = "others" if self.padded else f"{n}, perhaps others,"
             raise InputError(
                 f"X had {self.n} good rows when the fit began and {seen} in a pass over them: it changes while it "
@@ -135,8 +137,19 @@ def merge(one: Partial, two: Partial) -> Partial:
         return one if one[3] else two
     sums = two[0] if one[0] is None else one[0]
     if one[0] is not None and two[0] is not None:
-        sums = tuple(np.add(a, b) for a, b in zip(one[0], two[0], strict=True))
+        sums = tuple(_added(a, b) for a, b in zip(one[0], two[0], strict=True))
     return sums, one[1] + two[1], max(one[2], two[2]), ""
+
+
+def _added(one: Any, two: Any) -> Any:
+    """Of arrays with a ``key`` and a ``count``, increasing in the keys: the counts, key by key."""
+    if one.dtype.names is None:
+        return np.add(one, two)
+    both = np.concatenate([one, two])
+    keys, where = np.unique(both["key"], return_inverse=True)
+    found = np.empty(len(keys), dtype=both.dtype)
+    found["key"], found["count"] = keys, np.bincount(where.ravel(), both["count"], len(keys))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,17 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from ..errors import InputError, SettingsWarning, positive
 from ..privacy.bounded_range import bounded_range_epsilon, bounded_range_mu
-from ..privacy.cell_line import CellLine
+from ..privacy.cell_line import CellLine, Occupied
 from ..privacy.claim import Cost
 from ..privacy.contribution import Interval
 from ..privacy.joint_exponential import rank_sensitivity
@@ -24,6 +26,7 @@ from ..rows.engine import Engine
 from ..rows.namespace import to_numpy
 from ..rows.task import Task
 from .estimate import Estimate
+from .fine_cells import MOST, FineCells
 from .persons import SHARE, variances
 from .question import Question, Shared, column_bounds, column_names, is_column, statistic
 from .rank_interval import RankError, interval_ranks
@@ -39,8 +42,14 @@ _LEAST = 1e-100
 COUNT = 0.05  # of mu^2, where it is Gaussian: on how many rows count
 # Intervals hold within bounds that are so many times too wide.
 _WIDE = 100.0
+# Where rows are very many a gap has fewer cells, or a pass would bring back all rows of a narrow column.
+_MANY, _MOST_OF_MANY = 1_000_000, 1e10
+# Two would be just enough, if all places that could gain did.
+_SAFE = 1.5
 # Places in a tie of many rows, for each unit of the scale of rank errors.
 _FINENESS = 8.0
+# Ranks that a draw looks at, in units of the scale of rank errors: so many, and some more for each level.
+_BITS = 100
 
 
 @statistic
@@ -196,15 +205,26 @@ def _placed(
     widest = rank_sensitivity([Fraction(0)], spending.unit, public_total=total is not None)
     scale = float(2 * widest) / each  # of the steps of rank errors: rows that share a place are not told apart anyway
     level = None if math.isnan(question.level) else question.level
-    plan, found = Plan.of(levels, count, scale, level, spending.unit.rows), []
-    for grid, counts in zip(grids, _counts(rows, grids), strict=True):
-        line = CellLine(counts, grid.lengths, max(1, int(scale / _FINENESS)))  # proof: quantiles
+    plan = Plan.of(levels, count, scale, level, spending.unit.rows)
+    most = plan.cells(count, scale)
+    fine = [FineCells(grid, most) if grid.gaps else None for grid in grids]
+    lines = _lines(rows, grids, fine, max(1, int(scale / _FINENESS)))  # proof: quantiles
+    _learn(rows, fine, lines, plan.asked, total, scale)
+    ends, reached = [], []
+    for grid, cells, line in zip(grids, fine, lines, strict=True):
         places = spending.place(line, plan.asked, each, total=total)
-        found.append([grid.points[0], *grid.values(*line.cells(places)), grid.points[-1]])
-    value, low, high = (np.array(found)[:, index] for index in (plan.middle, plan.low, plan.high))
+        reached.append(plan.reached(places / line.length, count, scale))
+        found = line.cells(places)
+        both = (grid.points[found[0]],) * 2 if cells is None else map(grid.rounded, cells.ends(*found))
+        ends.append([[grid.points[0], *end, grid.points[-1]] for end in both])
+    left, right = np.moveaxis(np.array(ends), 1, 0)
+    value = np.array([grid.rounded(line) for grid, line in zip(grids, 0.5 * (left + right), strict=True)])
+    value, low, high = value[:, plan.middle], left[:, plan.low], right[:, plan.high]
+    farther = [np.take_along_axis(end, np.array(reached)[:, k], axis=1) for k, end in enumerate((left, right))]
     # Half an interval is z standard errors, of which sampling and privacy have their parts in ranks.
     error = (high - low) / (2.0 * question.normal_quantile * np.hypot(plan.sampling, plan.privacy))
-    low, high = _to_ties(np.array(found), plan, low, high)
+    low, high = _to_ties(left, plan, low, high)[0], _to_ties(right, plan, low, high)[1]
+    low, high = np.minimum(low, farther[0]), np.maximum(high, farther[1])
     return Placed(value, low, high, error * plan.sampling, error * plan.privacy)
 
 
@@ -266,16 +286,53 @@ class Plan:
         privacy = np.array([RankError.of(place[q], steps, scale).sd for q in levels])
         return cls(asked, [place[q] for q in levels], low, high, sampling, privacy)
 
+    def cells(self, n: int, scale: float) -> float:
+        """How many the range may have for places to stay at home if all rows lie in one. see quantiles.md"""
+        ranks = np.array([float(q) * n for q in self.asked if 0 < q < 1])
+        number = np.arange(1, (len(ranks) + 1) // 2 + 1)
+        beyond = np.minimum(ranks[: len(number)], n - ranks[::-1][: len(number)])
+        gains = (_SAFE * beyond / scale + gammaln(number + 1.0)) / number
+        most = MOST if n <= _MANY else _MOST_OF_MANY
+        return float(max(1.0, min(most, math.exp(min(np.min(gains, initial=math.inf), 600.0)) * 2.0 * scale / n)))
+
+    def reached(self, places: Array, n: int, scale: float) -> tuple[list[int], list[int]]:
+        """Which places intervals must reach, or bounds, if places lie as close together as these. see quantiles.md
+
+        ``places``: as parts of the line.
+        """
+        if self.low == self.middle == self.high:
+            return self.low, self.high
+        ranks = np.array([float(q) * n for q in self.asked])
+        apart = ranks[None, :] - ranks[:, None]
+        many = (apart > 0.0) & (apart >= min(n / 3.0, ranks[-1] - ranks[0]))
+        far = np.maximum(places[None, :] - places[:, None], 1e-300)
+        wide = float(np.max(apart[many] / (n * far[many]), initial=0.0))
+        if wide <= _WIDE:
+            return self.low, self.high
+        count = len(ranks)
+        needed = np.array([_needed(k, n, scale, wide) for k in range(count + 1)])
+        whole, numbers = np.array([math.inf, *ranks, -math.inf]), np.arange(count + 2)
+        stay = n - whole >= needed[np.clip(count + 1 - numbers, 0, count)]  # if all above run away
+        low = [max(k for k in range(index + 1) if stay[k] or not k) for index in self.low]
+        stay = whole >= needed[np.clip(numbers, 0, count)]
+        high = [min(k for k in range(index, count + 2) if stay[k] or k > count) for index in self.high]
+        return low, high
+
+
+def _needed(places: int, n: int, scale: float, wide: float) -> int:
+    """Rows that keep so many places at home, where rows fill a part 1/wide of the line. see quantiles.md"""
+    gain = math.log(max(wide * n / (2.0 * scale), 1.0))
+    return math.ceil(scale * max(places * gain - math.lgamma(places + 1.0), 0.0))
+
 
 def _held(ends: list[tuple[int, int]], n: int, scale: float) -> list[tuple[int, int]]:
     """Ranks for the ends of intervals, by increasing level, or 0 and n for the bounds where rows are too few to hold them.
 
     m places that run off to where nobody is gain its length m times, in any order, and miss the rows between. see quantiles.md
     """
-    gain = math.log(max(_WIDE * n / (2.0 * scale), 1.0))
 
     def needed(places: int) -> int:
-        return math.ceil(scale * max(places * gain - math.lgamma(places + 1.0), 0.0))
+        return _needed(places, n, scale, _WIDE)
 
     def from_above(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
         found, places = [], 0
@@ -335,3 +392,63 @@ def _counts(rows: Engine, grids: list[ValueGrid]) -> tuple[Array, ...]:
         return tuple(grid.counts(x[:, j]) for j, grid in enumerate(grids))
 
     return rows.sum(counts)
+
+
+def _lines(rows: Engine, grids: list[ValueGrid], fine: list[FineCells | None], together: int) -> list[CellLine]:
+    """Of every column, its values in the finest cells, which are counted where they are wanted alone. proof: finer"""
+    lines = []
+    for j, (grid, cells, counts) in enumerate(zip(grids, fine, _counts(rows, grids), strict=True)):
+        finer = None if cells is None else partial(_one_finer, rows, fine, j)
+        lines.append(CellLine(counts, grid.lengths if cells is None else cells.lengths, together, finer))
+    return lines
+
+
+def _one_finer(rows: Engine, fine: list[FineCells | None], column: int, asked: Any) -> Occupied:
+    return _finer(rows, fine, {column: asked})[column]
+
+
+def _finer(rows: Engine, fine: list[FineCells | None], asked: dict[int, Any]) -> dict[int, Occupied]:
+    """The fine cells that hold rows, of chosen cells of some columns, in one pass."""
+    chosen = {}
+    for j, cells in asked.items():
+        chosen[j] = np.zeros(len(_some(fine[j]).lengths), dtype=bool)
+        chosen[j][cells] = True
+
+    def names(x: Any, y: Any, keep: Any) -> tuple[Any, ...]:
+        kept = slice(None) if keep is None else to_numpy(keep)
+        return tuple(_counted(_some(fine[j]).names(to_numpy(x[:, j])[kept], chosen[j])) for j in asked)
+
+    found: tuple[Any, ...] = rows.sum(names)
+    return {j: _some(fine[j]).occupied(v["key"], v["count"]) for j, v in zip(asked, found, strict=True)}
+
+
+def _counted(names: Any) -> Any:
+    keys, counts = np.unique(names, return_counts=True)
+    found = np.empty(len(keys), dtype=[("key", np.int64), ("count", np.int64)])
+    found["key"], found["count"] = keys, counts
+    return found
+
+
+def _some(cells: FineCells | None) -> FineCells:
+    assert cells is not None
+    return cells
+
+
+def _learn(
+    rows: Engine,
+    fine: list[FineCells | None],
+    lines: list[CellLine],
+    asked: list[Fraction],
+    total: int | None,
+    scale: float,
+) -> None:
+    """In one pass what draws will most likely ask about; which ranks these are matters for time alone."""
+    wanted = {}
+    for j, line in enumerate(lines):
+        if fine[j] is not None:
+            n = line.count if total is None else total
+            reach = min(math.ceil(scale * (_BITS + 6 * len(asked))) + abs(line.count - n), line.count + n)
+            cells = [line.within(round(q * n) - reach, round(q * n) + reach) for q in asked]
+            wanted[j] = np.unique(np.concatenate(cells))
+    for j, parts in (_finer(rows, fine, wanted) if wanted else {}).items():
+        lines[j].learn(parts, wanted[j])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..rows.namespace import like, namespace, to_numpy
 
-__all__ = ["ValueGrid"]
+__all__ = ["ValueGrid", "decimal", "multiples"]
 
 Array = NDArray[np.float64]
 # Steps of equal length, so many or a little more than half.
@@ -59,7 +59,7 @@ class ValueGrid:
         self.low, self.high, self.step = low, high, step
         self.gaps = step is None or (high - low) / step > _MOST_MULTIPLES
         points = (
-            self._round_numbers() if step is None or self.gaps else self._multiples(_whole_numbers(low, high, step))
+            self._round_numbers() if step is None or self.gaps else multiples(_whole_numbers(low, high, step), step)
         )
         points = np.unique(np.concatenate([points, [low, high]]) + 0.0)
         self.points: Array = points[(low <= points) & (points <= high)]
@@ -68,19 +68,12 @@ class ValueGrid:
 
     def _round_numbers(self) -> Array:
         step, digit, power = _round_step((self.high - self.low) / _STEPS)
-        numbers = [_decimal(_whole_numbers(self.low, self.high, step) * digit, power)]
+        numbers = [decimal(_whole_numbers(self.low, self.high, step) * digit, power)]
         power = math.ceil(math.log10(max(abs(self.low), abs(self.high)))) - 3
         for decade in range(power, power - _DECADES, -1):
-            sizes = _decimal(_DIGITS, decade)
+            sizes = decimal(_DIGITS, decade)
             numbers += [sizes, -sizes]
         return np.concatenate(numbers)
-
-    def _multiples(self, count: Any) -> Array:
-        """As they would be read from text where the step is one over a whole number."""
-        assert self.step is not None
-        inverse = round(1.0 / self.step)
-        exact = self.step < 1.0 and abs(inverse * self.step - 1.0) < 1e-12
-        return np.asarray(count / inverse if exact else count * self.step)
 
     @property
     def cells(self) -> int:
@@ -119,13 +112,11 @@ class ValueGrid:
             until = np.column_stack([below, until]).ravel()[1:-1]
         return np.diff(until, prepend=0, append=values.shape[0]).astype(float)
 
-    def values(self, cell: Any, inside: Any) -> Array:
-        """What places in cells stand for: a point, or as far into a gap."""
-        if not self.gaps:
-            return np.asarray(self.points[cell])
-        left, right = self.points[cell // 2], self.points[(cell + 1) // 2]
-        found = left + inside * (right - left)
-        return found if self.step is None else np.clip(self._multiples(np.rint(found / self.step)), self.low, self.high)
+    def rounded(self, values: Any) -> Array:
+        """To the step, if there is one."""
+        if self.step is None:
+            return np.asarray(values)
+        return np.clip(multiples(np.rint(values / self.step), self.step), self.low, self.high)
 
 
 def _whole_numbers(low: float, high: float, step: float) -> Any:
@@ -133,15 +124,22 @@ def _whole_numbers(low: float, high: float, step: float) -> Any:
     return np.arange(math.ceil(low / step), math.floor(high / step) + 1)
 
 
+def multiples(count: Any, step: float) -> Array:
+    """As they would be read from text where the step is one over a whole number."""
+    inverse = round(1.0 / step)
+    exact = step < 1.0 and abs(inverse * step - 1.0) < 1e-12
+    return np.asarray(count / inverse if exact else count * step)
+
+
 def _round_step(least: float) -> tuple[float, int, int]:
     """The smallest of 1, 2, 5 times a power of ten that is not below ``least``: its size, digit and power."""
     power = math.floor(math.log10(least))
     for digit, more in ((1, 0), (2, 0), (5, 0), (1, 1), (2, 1)):
-        if float(_decimal(digit, power + more)) >= least:
+        if float(decimal(digit, power + more)) >= least:
             break
-    return float(_decimal(digit, power + more)), digit, power + more
+    return float(decimal(digit, power + more)), digit, power + more
 
 
-def _decimal(digits: Any, power: int) -> Any:
+def decimal(digits: Any, power: int) -> Any:
     """digits * 10**power, rounded as it would be read from text where powers of ten are exact."""
     return digits * 10.0**power if power >= 0 else digits / 10.0**-power
