@@ -116,7 +116,7 @@ class Engine(ABC):
             raise DomainError(fault)
         # Every row was finite in the first pass, and finite rows have finite sums.
         expected = self.n if not self.padded else n if self._length is None else self._length
-        if n != expected or sums is None or not all(s.dtype.names or np.all(np.isfinite(s)) for s in sums):
+        if n != expected or sums is None or not all(_sparse(s) or np.all(np.isfinite(s)) for s in sums):
             seen = "others" if self.padded else f"{n}, perhaps others,"
             raise InputError(
                 f"X had {self.n} good rows when the fit began and {seen} in a pass over them: it changes while it "
@@ -141,9 +141,13 @@ def merge(one: Partial, two: Partial) -> Partial:
     return sums, one[1] + two[1], max(one[2], two[2]), ""
 
 
+def _sparse(total: Any) -> bool:
+    return isinstance(total, np.ndarray) and total.dtype.names is not None
+
+
 def _added(one: Any, two: Any) -> Any:
     """Of arrays with a ``key`` and a ``count``, increasing in the keys: the counts, key by key."""
-    if one.dtype.names is None:
+    if not _sparse(one):
         return np.add(one, two)
     both = np.concatenate([one, two])
     keys, where = np.unique(both["key"], return_inverse=True)
