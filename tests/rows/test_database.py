@@ -55,7 +55,9 @@ def test_a_draft_asks_about_every_column_and_holds_no_value(place, request):
     book = Codebook.draft(request.getfixturevalue(place))
     text = book.to_toml()
     assert not [value for value in ("41", "1234", "Ada", "99", "1985", "2020") if value in text]
-    assert text.count("which values can it take") >= 2
+    assert text.count("which values can it take") == 1  # said once, and a line to fill in for each column
+    assert all(f'[columns."{name}"]\n' in text for name in book.blanks)
+    assert sum(line.startswith(("# low", "# levels")) for line in text.splitlines()) >= 2
     assert book["member"] == Flag()
     assert book["picture"] == Text()
     assert book.blanks[:5] == ["age", "wage", "height", "name", "note"]
