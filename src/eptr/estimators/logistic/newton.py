@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 from ...privacy.contribution import Ball
 from ..descent import CURVATURE_DOUBT, Descent, Solution
 from ..ends import levels
-from ..gradient import Bands, Curvature
+from ..gradient import REACH, Bands, Beyond, Curvature, Norms
 from ..learning import Learnt
 from ..schedule import CURVATURE_FINE, Schedule, schedule
-from ..tail import Tail
+from ..tail import RATIO, Tail
 from ..whitening import repaired
 from .likelihood import Classes
 
@@ -50,6 +51,10 @@ ARRIVED = 0.1  # of the way from the start, at most, may be left for the last st
 # If the rarest class has less than so many times the rows that may lie beyond bands, and less than this is seen of what
 # gradients' squares add up to without slopes, its rows are not seen.
 RARE, SPIKE = 4.0, 0.8
+FURTHER = round(2.0 * math.log2(2.0 * REACH))  # cells of a histogram beyond the longest gradient of a shortened row
+KNEE, SHOWN = 4, 4.0  # cells that show together, by so many standard deviations, that a curve has too few rows there
+# On rows beyond the last level; standard deviations by which they are clearly more than the curve has, for intervals.
+BEYOND_SHARE, DOUBTED = 0.03, 1.5
 IMAGINED = 2**14  # rows that were drawn, to know what a curvature should be
 LEAST = 0.1  # eigenvalue of the curvature, where rows and noise allow that much
 FARTHER = 1.5  # the same of one step: farther away the curvature is another one
@@ -63,6 +68,25 @@ def imagined(directions: int, free: int) -> tuple[Array, Array]:
     return rng.normal(size=(directions, IMAGINED)), rng.chisquare(max(free, 1), IMAGINED) * (free > 0)
 
 
+def knee(tail: Tail) -> Tail:
+    """With a curve fitted anew beyond the first size from which cells show clearly more rows than it has. proof: cells"""
+    more = tail.noisy - tail.counts
+    for k in range(1, len(more) - KNEE):
+        seen = float(np.sum(more[k : k + KNEE]))
+        if seen > SHOWN * tail.noise * math.sqrt(KNEE):
+            level = float(tail.edges[k - 1])
+            found = float(np.sum(tail.noisy[k : k + KNEE]))
+            return tail.counted(level, max(found, 0.0), tail.noise * math.sqrt(KNEE))
+    return tail
+
+
+def ending(tail: Tail, level: float) -> Tail:
+    """With no rows beyond a size."""
+    told = copy(tail)
+    told.counts = np.where(tail.middle > level, 0.0, tail.counts)
+    return told
+
+
 class Newton(Descent):
     """phi holds one vector for each row of the mixture, in coordinates in which the model without slopes has curvature 1."""
 
@@ -73,6 +97,7 @@ class Newton(Descent):
     before: tuple[Array, Array, float, float] | None = None
     stride = blur = 0.0  # log odds of the last step, and noise of each number of the last curvature
     top = 0.0  # where the last steps are cut, if that is known
+    growing = 1.0  # how much longer gradients may be in the end than where their lengths are seen
     least, wide = 2.0, 1.4  # steps are cut at so many lengths of a row of the rarest class
 
     def __init__(self, likelihood: Classes, *arguments: object) -> None:
@@ -132,6 +157,17 @@ class Newton(Descent):
         """So long that hardly a gradient is cut, be its class rare."""
         usual = max(self.least, self.wide * self.likelihood.rarest) * math.sqrt(self.p)
         return max(usual, self.longest * self.seen_to, self.top)  # proof: long, tails
+
+    def norms(self) -> Norms:
+        """Cells up to the longest gradient of a row that is not shortened: those are for the Gram matrix alone. proof: cells"""
+        edges = super().norms().edges
+        return Norms((*edges, *(edges[-1] * RATIO**k for k in range(1, 1 + FURTHER))))
+
+    def longer(self, tail: Tail) -> Tail:
+        """As long as its cells show, and as gradients may become. proof: cells"""
+        told = copy(knee(tail))
+        told.edges, told.middle = self.growing * told.edges, self.growing * told.middle
+        return told
 
     @property
     def seen_to(self) -> float:
@@ -211,7 +247,7 @@ class Newton(Descent):
         each = min(max(shares[0], NOISE * loud), left / least)
         near = max(CLOSE * self.n**-0.125, 3.0 * loud / math.sqrt(each))
         after, (counts,) = self.step(phi, each, norms)
-        tail, left, least = self.read(norms, counts, self.plan.norms), left - each, least - 1
+        tail, left, least = self.longer(self.read(norms, counts, self.plan.norms)), left - each, least - 1
         moved, top = self.odds(after - phi), tail.level(self.plan.outside)
         if top > self.clip and loud * top < CHEAP * self.clip * math.sqrt(each):  # proof: tails
             self.top, loud, least = top, loud * top / self.clip, max(least, 1)
@@ -237,10 +273,10 @@ class Newton(Descent):
         plan, (phi, tail, doubt, left) = self.plan, self.arrive(phi)
         tail = self.reaching(tail)
         bands, share = Bands(levels(tail, plan.outside, self.n)), plan.passes[1] + left
-        spread, bends = self.spread(tail, bands.levels), [Curvature(plan.leverage)]
+        spread, bends, beyond = self.spread(tail, bands.levels), [Curvature(plan.leverage)], Beyond(bands.levels[-1])
         if self.ahead is not None:  # the step before was short: its curvature is still the one here. proof: passes
             bends, share = [], share + plan.curvature
-        (found, noise), outer, *totals = self.parts(phi, bands, spread, share, *bends)
+        (found, noise), outer, count, *totals = self.parts(phi, bands, spread, share, beyond, *bends)
         curvature = self.ahead
         if curvature is None:
             curvature = self.curvature(bends[0], totals[0], plan.curvature, phi)
@@ -252,16 +288,28 @@ class Newton(Descent):
         chance = 9.0 * (doubt + float(np.sum(noise))) * float(np.trace(inverse))
         self.touched |= bool(move @ inverse @ move > max(ARRIVED**2 * (way @ curvature @ way), chance))
         found, over = self.not_over(found, bands.levels, inverse)
-        kept, moment = self.worth_keeping(found, noise), self.moment(tail, spread, outer, inverse)
-        result = self.solution(tail, bands.levels, found, noise, kept, phi, inverse, moment)
+        feared, lost = self.feared(tail, beyond, count)
+        kept, moment = self.worth_keeping(found, noise), self.moment(feared, spread, outer, inverse)
+        fading = tail if self.growing == 1.0 else ending(tail, bands.levels[-1])
+        result = self.solution(fading, bands.levels, found, noise, kept, phi, inverse, moment, feared=feared)
         move, scale = result.phi - phi, result.noise * float(np.linalg.norm(inverse)) / math.sqrt(self.p)
         covariance = result.covariance + self.left_by(inverse, move, float(np.sum(noise[:kept]))) + over
+        covariance = covariance + lost**2 * inverse @ inverse.T
         return replace(result, phi=phi + self.at_most(move), covariance=covariance, noise=scale)
+
+    def feared(self, tail: Tail, ask: Beyond, count: Array) -> tuple[Tail, float]:
+        """With more rows beyond the last level, if a count there has more than the curve; and what may be cut off. proof: beyond"""
+        number, noise = self.count(ask, count, self.plan.checks[1])
+        if number <= tail.beyond(ask.level) + DOUBTED * noise:
+            return tail, 0.0
+        feared = tail.counted(ask.level, number + noise, noise)
+        return feared, feared.excess(ask.level) / self.n
 
     def not_over(self, bands: Array, levels: tuple[float, ...], inverse: Array) -> tuple[Array, Array]:
         """Bands that move their own rows no farther than a curvature is good for, and the square of the rest. proof: over"""
         most = OVER * self.likelihood.rarest / float(np.linalg.norm(self.likelihood.mix, 2))
         moves = np.linalg.norm(bands @ inverse, axis=1)
+        moves = np.minimum(moves, float(np.linalg.norm(np.sum(bands, axis=0) @ inverse)))  # some undo others
         kept = np.minimum(1.0, most / np.maximum(moves * np.append(0.0, levels[:-1]), 1e-300))
         rest = inverse @ np.sum((1.0 - kept)[:, None] * bands, axis=0)
         return kept[:, None] * bands, np.outer(rest, rest)
@@ -338,9 +386,10 @@ def course(n: int, p: int, mu: float, share: float) -> Schedule:
     plan = schedule(n, p, mu, share)
     plan = replace(plan, banded=plan.outside < ROOM * n)
     clear = mu * math.sqrt(CURVATURE_SHARE) * n / math.sqrt(2.0 * p)
+    plan = replace(plan, checks=(0.0, BEYOND_SHARE * plan.banded))
     plan = replace(plan, curvature=CURVATURE_SHARE, track=0.0, leverage=max(LEVERAGE * p, CURVATURE_FINE * clear))
     if plan.banded:
-        final = share - SUMS_SHARE - math.fsum(STEPS) - plan.norms - plan.spread - CURVATURE_SHARE
+        final = share - SUMS_SHARE - math.fsum(STEPS) - plan.norms - plan.spread - CURVATURE_SHARE - BEYOND_SHARE
         return replace(plan, steps=STEPS, passes=(SUMS_SHARE, final))
     rest = share - plan.spread - CURVATURE_SHARE
     weights = GROWTH ** np.arange(LATER)

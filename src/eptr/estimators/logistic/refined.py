@@ -17,7 +17,7 @@ from ...rows.engine import RowFunction, Rows
 from ...rows.memory import MemoryRows
 from ...rows.namespace import doubles
 from ..columns import FEW, LEAST, Columns, Standardised, standardise
-from ..coordinates import TRACE_SHARE, buy, closer, price
+from ..coordinates import TRACE_SHARE, Coordinates, buy, closer, price
 from ..descent import LONG_SHARE, Solution
 from ..linear.refined import (
     COLUMNS_SHARE,
@@ -32,6 +32,7 @@ from ..quantile import RADIUS_SHARE
 from ..ranges import buy_ranges
 from ..shrinking import james_stein
 from ..strategy import NoisySums
+from ..whitening import whiten
 from .corner import Corner
 from .likelihood import Classes, likelihood
 from .look import look
@@ -48,6 +49,8 @@ COUNT_SHARE, MOST_COUNT_SHARE = 0.02, 0.4  # on the number of rows of every clas
 ROUGHLY = 0.05  # ... or what makes the noise of a share so large
 HOPELESS = 2.0  # share of the budget from which a Gram matrix is not worth trying
 ROUGH_COLUMNS = 0.06, 0.5  # share and least scale of columns where noise rules
+SHORTENED, CLEARLY = 2.0, 3.0  # times its squares in the matrix that a column has, by so many standard deviations
+GROWING = 2.0  # how much longer gradients of such a column may become than they are without slopes
 HOPE = 6.0  # over mu, times the root of the number of coefficients: rows of a class from which slopes are sought
 
 
@@ -162,6 +165,19 @@ def without_slopes(shares: Array, noise: float, public: LogisticProblem, outside
     return Found(solution, phi.ravel(), np.eye(p), against_first(model), unknown, shares, outside)
 
 
+def lengthened(found: Coordinates, columns: Columns, n: int) -> Coordinates | None:
+    """Coordinates for rows as long as columns vary, if the rows shortened for the matrix had most of it. proof: longer"""
+    times = np.ones(len(found.gram))
+    known = n * np.nan_to_num(columns.variance) / np.maximum(np.diag(found.gram)[: len(columns.variance)], found.noise)
+    surely = known / (1.0 + CLEARLY * found.noise / np.maximum(np.diag(found.gram)[: len(known)], found.noise))
+    times[: len(known)] = np.where(surely > SHORTENED, known, 1.0)
+    if np.all(times == 1.0):
+        return None
+    root, noise = np.sqrt(times), found.noise * float(np.max(times))
+    gram = found.gram * np.outer(root, root)
+    return Coordinates(whiten(gram, noise, n), gram, noise)
+
+
 def against_first(model: Classes) -> Array:
     """From what is mixed to log odds against the first class."""
     mix, classes = model.mix, len(model.shares)
@@ -197,6 +213,8 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
         shares, few = np.maximum(sizes, min(hope, n / (2.0 * classes))), noisy < FEW / mu
         shares = shares / np.sum(shares)
 
+    longer = lengthened(found, columns, n) if paid.matrix and columns is not None else None
+    found = longer or found
     more, before = 0.0, found
     if plan.banded and columns is not None:
         found, more = closer(rows, found, public, spending, paid, columns.variance)
@@ -208,9 +226,11 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
     if isinstance(newton, Rough) and columns is not None and public.fit_intercept:
         newton.corner = Corner.of(columns).if_cheap()
     start = newton.start
+    if longer is not None:  # proof: longer
+        newton.growing, newton.touched = GROWING, not plan.banded
     if found.weak is not None:
         newton.reach(start, found.weak)
-    if plan.banded and not few.any():
+    if plan.banded and not few.any() and longer is None:
         ball, share = Ball(public.radius), plan.passes[0]
         start = newton.begun(spending.noisy(seen.sums, ball, share), spending.scale(ball, share))  # proof: sums
     solution = newton.solve(start)
