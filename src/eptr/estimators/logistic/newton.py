@@ -55,9 +55,12 @@ FURTHER = round(2.0 * math.log2(2.0 * REACH))  # cells of a histogram beyond the
 KNEE, SHOWN = 4, 4.0  # cells that show together, by so many standard deviations, that a curve has too few rows there
 # On rows beyond the last level; standard deviations by which they are clearly more than the curve has, for intervals.
 BEYOND_SHARE, DOUBTED = 0.03, 1.5
+MOST_BEYOND = 2.0  # what they may lose on average, in lengths of the last level
 IMAGINED = 2**14  # rows that were drawn, to know what a curvature should be
 LEAST = 0.1  # eigenvalue of the curvature, where rows and noise allow that much
 FARTHER = 1.5  # the same of one step: farther away the curvature is another one
+WHOLE = 1.0 - 1e-9
+UNSURE = 0.75  # noise of the log odds of a class from which a last move says nothing of whether steps have arrived
 FARTHEST = 8.0  # standard deviation of log odds over the rows: beyond it, classes are told apart without error
 
 
@@ -107,7 +110,7 @@ class Newton(Descent):
         self.learnt = Learnt(self.p, known=self.known)
         self.steepest = float(np.linalg.norm(likelihood.mix, 2)) ** 2 / (4.0 if self.columns == 1 else 2.0)
         self.start = self.null()
-        self.touched = False
+        self.touched = np.zeros(likelihood.mix.shape[1], dtype=bool)  # classes whose log odds have not arrived
 
     def null(self) -> Array:
         """The model without slopes."""
@@ -127,10 +130,21 @@ class Newton(Descent):
         return phi.reshape(self.columns, -1)
 
     def inside(self, phi: Array) -> Array:
-        """No further from the start than where log odds differ by FARTHEST from row to row."""
-        factor = min(1.0, FARTHEST / max(self.odds(phi - self.start), 1e-300))
-        self.touched |= factor < 1.0
-        return self.start + factor * (phi - self.start)
+        """No further from the start than where log odds of a class differ by FARTHEST from row to row."""
+        self.touched |= self.each(phi - self.start) > FARTHEST
+        return self.start + self.cut(phi - self.start, FARTHEST)
+
+    def each(self, phi: Array) -> Array:
+        """Standard deviation over rows of the log odds of each class against all of them; of two, of their log odds."""
+        return np.asarray(np.linalg.norm(self.matrix(phi).T @ self.likelihood.mix, axis=0))
+
+    def cut(self, phi: Array, most: float) -> Array:
+        """With log odds of each class that differ by so much from row to row, at most. proof: each"""
+        factor = np.minimum(1.0, most / np.maximum(self.each(phi), 1e-300))
+        if np.all(factor == factor[0]):
+            return np.asarray(factor[0] * phi)
+        mix = self.likelihood.mix
+        return np.asarray(((mix * self.likelihood.shares * factor) @ (self.matrix(phi).T @ mix).T).ravel())
 
     def begun(self, sums: Array, noise: float) -> Array:
         """From the released sums of each class: discriminant analysis, made steeper by how well it does. proof: passes
@@ -200,7 +214,7 @@ class Newton(Descent):
 
     def at_most(self, move: Array) -> Array:
         """No farther than the curvature here says anything about: beyond, steps would go to and fro. proof: far"""
-        return move * min(1.0, FARTHER / max(self.odds(move), 1e-300))
+        return self.cut(move, FARTHER)
 
     def moved(self, phi: Array, curvature: Array, gradient: Array, noise: float) -> Array:
         """Newton's step by what is more than noise, as James and Stein have it. ``noise``: variance of the gradient."""
@@ -248,7 +262,8 @@ class Newton(Descent):
         near = max(CLOSE * self.n**-0.125, 3.0 * loud / math.sqrt(each))
         after, (counts,) = self.step(phi, each, norms)
         tail, left, least = self.longer(self.read(norms, counts, self.plan.norms)), left - each, least - 1
-        moved, top = self.odds(after - phi), tail.level(self.plan.outside)
+        last = after - phi
+        moved, top = self.odds(last), tail.level(self.plan.outside)
         if top > self.clip and loud * top < CHEAP * self.clip * math.sqrt(each):  # proof: tails
             self.top, loud, least = top, loud * top / self.clip, max(least, 1)
         enough = min(
@@ -257,12 +272,13 @@ class Newton(Descent):
         while least > 0 or moved > enough:
             if left < 0.99 * each:
                 # Where as many as were meant go on as the one before, the classes are apart.
-                self.touched |= each == shares[0] and moved > near
+                self.touched |= (self.each(last) > near) & ((each == shares[0]) | (self.each(last) >= WHOLE * FARTHER))
                 break
             phi, (after, _) = after, self.step(after, min(each, left))
             left, least = max(left - each, 0.0), least - 1
             enough = min(near, max(CONTRACTING * moved**2, 3.0 * loud / math.sqrt(each)))  # proof: contracting
-            moved = self.odds(after - phi)
+            last = after - phi
+            moved = self.odds(last)
         self.stride = max(moved, loud / math.sqrt(each))
         if not clear or moved > SAME * self.n ** (-1.0 / 6.0):
             self.ahead = None
@@ -283,19 +299,34 @@ class Newton(Descent):
         curvature = self.halfway(curvature, np.sum(found, axis=0))
         curvature = self.stiffer(curvature, phi, np.sum(found, axis=0))
         inverse = np.asarray(np.linalg.inv(curvature), dtype=np.float64)
-        # Where classes are apart every step of Newton's goes on by about as much as the one before.
-        move, way = np.sum(found, axis=0), phi - self.start
-        chance = 9.0 * (doubt + float(np.sum(noise))) * float(np.trace(inverse))
-        self.touched |= bool(move @ inverse @ move > max(ARRIVED**2 * (way @ curvature @ way), chance))
+        self.touched |= self.going_on(np.sum(found, axis=0), phi, curvature, inverse, doubt + float(np.sum(noise)))
         found, over = self.not_over(found, bands.levels, inverse)
         feared, lost = self.feared(tail, beyond, count)
         kept, moment = self.worth_keeping(found, noise), self.moment(feared, spread, outer, inverse)
         fading = tail if self.growing == 1.0 else ending(tail, bands.levels[-1])
         result = self.solution(fading, bands.levels, found, noise, kept, phi, inverse, moment, feared=feared)
+        self.touched |= self.each(result.phi - phi) > FARTHER  # the rest of the way is not known
         move, scale = result.phi - phi, result.noise * float(np.linalg.norm(inverse)) / math.sqrt(self.p)
         covariance = result.covariance + self.left_by(inverse, move, float(np.sum(noise[:kept]))) + over
         covariance = covariance + lost**2 * inverse @ inverse.T
         return replace(result, phi=phi + self.at_most(move), covariance=covariance, noise=scale)
+
+    def going_on(self, gradient: Array, phi: Array, curvature: Array, inverse: Array, noise: float) -> Array:
+        """Which classes' log odds go on by more than a part of their way and than noise does. proof: each
+
+        Where classes are apart every step of Newton's goes on by about as much as the one before. ``noise``: variance of the
+        gradient.
+        """
+        mix, shares = self.likelihood.mix, self.likelihood.shares
+        parts = [np.ones((1, 1))] if self.columns == 1 else [np.outer(m, m) * s for m, s in zip(mix.T, shares, strict=True)]
+        found = []
+        for part in parts:
+            one = np.kron(part, np.eye(self.p // self.columns))
+            root = np.linalg.cholesky(curvature).T @ one
+            move, way, noisy = root @ inverse @ gradient, root @ (phi - self.start), root @ inverse
+            found.append(move @ move > max(ARRIVED**2 * (way @ way), 9.0 * noise * float(np.sum(noisy**2))))
+        wide = [self.each(column) for column in math.sqrt(noise) * inverse.T]
+        return np.array(found) | ((self.columns > 1) & (np.linalg.norm(wide, axis=0) > UNSURE))
 
     def feared(self, tail: Tail, ask: Beyond, count: Array) -> tuple[Tail, float]:
         """With more rows beyond the last level, if a count there has more than the curve; and what may be cut off. proof: beyond"""
@@ -303,7 +334,7 @@ class Newton(Descent):
         if number <= tail.beyond(ask.level) + DOUBTED * noise:
             return tail, 0.0
         feared = tail.counted(ask.level, number + noise, noise)
-        return feared, feared.excess(ask.level) / self.n
+        return feared, min(feared.excess(ask.level), MOST_BEYOND * (number + noise) * ask.level) / self.n
 
     def not_over(self, bands: Array, levels: tuple[float, ...], inverse: Array) -> tuple[Array, Array]:
         """Bands that move their own rows no farther than a curvature is good for, and the square of the rest. proof: over"""

@@ -227,7 +227,8 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
         newton.corner = Corner.of(columns).if_cheap()
     start = newton.start
     if longer is not None:  # proof: longer
-        newton.growing, newton.touched = GROWING, not plan.banded
+        newton.growing = GROWING
+        newton.touched |= not plan.banded
     if found.weak is not None:
         newton.reach(start, found.weak)
     if plan.banded and not few.any() and longer is None:
@@ -237,7 +238,8 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
     solution = replace(solution, phi=newton.inside(solution.phi))
     found = before if newton.out_of_reach else found
     hidden = found.undetermined(None if columns is None else columns.variance, plan.moves, n)
-    unknown = hidden[None, :] | (few[1:] | few[0])[:, None] | newton.touched
+    far = np.broadcast_to(newton.touched, classes)
+    unknown = hidden[None, :] | (few[1:] | few[0] | far[1:] | far[0])[:, None]
     return Found(solution, newton.start, whitening.matrix, against_first(model), unknown, shares, outside)
 
 
