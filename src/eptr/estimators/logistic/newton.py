@@ -174,6 +174,8 @@ class Newton(Descent):
 
     def norms(self) -> Norms:
         """Cells up to the longest gradient of a row that is not shortened: those are for the Gram matrix alone. proof: cells"""
+        if self.growing == 1.0:
+            return super().norms()
         edges = super().norms().edges
         return Norms((*edges, *(edges[-1] * RATIO**k for k in range(1, 1 + FURTHER))))
 
@@ -272,7 +274,7 @@ class Newton(Descent):
         while least > 0 or moved > enough:
             if left < 0.99 * each:
                 # Where as many as were meant go on as the one before, the classes are apart.
-                self.touched |= (self.each(last) > near) & ((each == shares[0]) | (self.each(last) >= WHOLE * FARTHER))
+                self.touched |= (self.each(last) > near) & ((each == shares[0]) | ((self.columns > 1) & (self.each(last) >= WHOLE * FARTHER)))
                 break
             phi, (after, _) = after, self.step(after, min(each, left))
             left, least = max(left - each, 0.0), least - 1
@@ -305,10 +307,11 @@ class Newton(Descent):
         kept, moment = self.worth_keeping(found, noise), self.moment(feared, spread, outer, inverse)
         fading = tail if self.growing == 1.0 else ending(tail, bands.levels[-1])
         result = self.solution(fading, bands.levels, found, noise, kept, phi, inverse, moment, feared=feared)
-        self.touched |= self.each(result.phi - phi) > FARTHER  # the rest of the way is not known
         move, scale = result.phi - phi, result.noise * float(np.linalg.norm(inverse)) / math.sqrt(self.p)
         covariance = result.covariance + self.left_by(inverse, move, float(np.sum(noise[:kept]))) + over
-        covariance = covariance + lost**2 * inverse @ inverse.T
+        rest = move - self.at_most(move)
+        self.touched |= (self.columns > 1) & (self.each(move) > FARTHER)
+        covariance = covariance + lost**2 * inverse @ inverse.T + np.outer(rest, rest)
         return replace(result, phi=phi + self.at_most(move), covariance=covariance, noise=scale)
 
     def going_on(self, gradient: Array, phi: Array, curvature: Array, inverse: Array, noise: float) -> Array:

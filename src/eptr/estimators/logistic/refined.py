@@ -16,7 +16,7 @@ from ...privacy.spending import Portion, Spending
 from ...rows.engine import RowFunction, Rows
 from ...rows.memory import MemoryRows
 from ...rows.namespace import doubles
-from ..columns import FEW, LEAST, Columns, Standardised, standardise
+from ..columns import BEND, FEW, FINEST, LEAST, NARROW, Columns, Standardised, standardise
 from ..coordinates import TRACE_SHARE, Coordinates, buy, closer, price
 from ..descent import LONG_SHARE, Solution
 from ..linear.refined import (
@@ -167,10 +167,15 @@ def without_slopes(shares: Array, noise: float, public: LogisticProblem, outside
 
 def lengthened(found: Coordinates, columns: Columns, n: int) -> Coordinates | None:
     """Coordinates for rows as long as columns vary, if the rows shortened for the matrix had most of it. proof: longer"""
-    times = np.ones(len(found.gram))
-    known = n * np.nan_to_num(columns.variance) / np.maximum(np.diag(found.gram)[: len(columns.variance)], found.noise)
-    surely = known / (1.0 + CLEARLY * found.noise / np.maximum(np.diag(found.gram)[: len(known)], found.noise))
-    times[: len(known)] = np.where(surely > SHORTENED, known, 1.0)
+    slopes, half = len(columns.scale), (columns.high - columns.low) / 2.0
+    times, sizes = np.ones(len(found.gram)), np.maximum(np.diag(found.gram)[:slopes], found.noise)
+    variance = np.nan_to_num(columns.variance)
+    # What was seen in cells alone may be a tail that is not there: of a column that uses little of its range.
+    noise, away = columns.unsure / half, (columns.centre - columns.low - half) / half
+    blur = noise * np.sqrt(BEND**-2.0 + 4.0 * away**2)
+    wide = variance * (columns.scale / half) ** 2 > np.maximum(FINEST**2, 2.0 * NARROW * blur)
+    long = n * variance > SHORTENED * (sizes + CLEARLY * found.noise)
+    times[:slopes] = np.where(wide & long, n * variance / sizes, 1.0)
     if np.all(times == 1.0):
         return None
     root, noise = np.sqrt(times), found.noise * float(np.max(times))
@@ -213,7 +218,7 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
         shares, few = np.maximum(sizes, min(hope, n / (2.0 * classes))), noisy < FEW / mu
         shares = shares / np.sum(shares)
 
-    longer = lengthened(found, columns, n) if paid.matrix and columns is not None else None
+    longer = lengthened(found, columns, n) if paid.matrix and columns is not None and public.fit_intercept else None
     found = longer or found
     more, before = 0.0, found
     if plan.banded and columns is not None:
