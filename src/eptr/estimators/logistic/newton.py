@@ -77,6 +77,7 @@ def knee(tail: Tail) -> Tail:
     for k in range(1, len(more) - KNEE):
         seen = float(np.sum(more[k : k + KNEE]))
         if seen > SHOWN * tail.noise * math.sqrt(KNEE):
+            k += int(np.argmax(more[k : k + KNEE]))
             level = float(tail.edges[k - 1])
             found = float(np.sum(tail.noisy[k : k + KNEE]))
             return tail.counted(level, max(found, 0.0), tail.noise * math.sqrt(KNEE))
@@ -176,8 +177,11 @@ class Newton(Descent):
         """Cells up to the longest gradient of a row that is not shortened: those are for the Gram matrix alone. proof: cells"""
         if self.growing == 1.0:
             return super().norms()
-        edges = super().norms().edges
-        return Norms((*edges, *(edges[-1] * RATIO**k for k in range(1, 1 + FURTHER))))
+        edges, reach = super().norms().edges, math.sqrt(len(self.whitening.matrix)) * self.rows.largest  # type: ignore[attr-defined]
+        longest = float(np.linalg.norm(self.whitening.matrix, 2)) * math.hypot(reach, self.constant or 0.0)
+        longest *= math.sqrt(2.0) * float(np.linalg.norm(self.likelihood.mix, 2))
+        further = min(max(math.ceil(math.log(longest / edges[-1], RATIO)), 0), FURTHER)
+        return Norms((*edges, *(edges[-1] * RATIO**k for k in range(1, 1 + further))))
 
     def longer(self, tail: Tail) -> Tail:
         """As long as its cells show, and as gradients may become. proof: cells"""

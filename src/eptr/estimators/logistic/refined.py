@@ -16,7 +16,7 @@ from ...privacy.spending import Portion, Spending
 from ...rows.engine import RowFunction, Rows
 from ...rows.memory import MemoryRows
 from ...rows.namespace import doubles
-from ..columns import BEND, FEW, FINEST, LEAST, NARROW, Columns, Standardised, standardise
+from ..columns import BEND, FEW, LEAST, NARROW, Columns, Standardised, standardise
 from ..coordinates import TRACE_SHARE, Coordinates, buy, closer, price
 from ..descent import LONG_SHARE, Solution
 from ..linear.refined import (
@@ -49,7 +49,9 @@ COUNT_SHARE, MOST_COUNT_SHARE = 0.02, 0.4  # on the number of rows of every clas
 ROUGHLY = 0.05  # ... or what makes the noise of a share so large
 HOPELESS = 2.0  # share of the budget from which a Gram matrix is not worth trying
 ROUGH_COLUMNS = 0.06, 0.5  # share and least scale of columns where noise rules
-SHORTENED, CLEARLY = 2.0, 3.0  # times its squares in the matrix that a column has, by so many standard deviations
+# Times its squares in the matrix that a column has, by so many standard deviations: one whose variance is clear, and any.
+SHORTENED, CLEARLY = (2.0, 5.0), 3.0
+WIDE = 0.03  # variance of a column that uses its range, in squared half ranges
 GROWING = 2.0  # how much longer gradients of such a column may become than they are without slopes
 HOPE = 6.0  # over mu, times the root of the number of coefficients: rows of a class from which slopes are sought
 
@@ -173,9 +175,10 @@ def lengthened(found: Coordinates, columns: Columns, n: int) -> Coordinates | No
     # What was seen in cells alone may be a tail that is not there: of a column that uses little of its range.
     noise, away = columns.unsure / half, (columns.centre - columns.low - half) / half
     blur = noise * np.sqrt(BEND**-2.0 + 4.0 * away**2)
-    wide = variance * (columns.scale / half) ** 2 > np.maximum(FINEST**2, 2.0 * NARROW * blur)
-    long = n * variance > SHORTENED * (sizes + CLEARLY * found.noise)
-    times[:slopes] = np.where(wide & long, n * variance / sizes, 1.0)
+    spread, least = variance * (columns.scale / half) ** 2, NARROW * blur * np.array([[2.0], [1.0]])
+    long = n * variance > np.array(SHORTENED)[:, None] * (sizes + CLEARLY * found.noise)
+    surely = np.any(long & (spread > np.maximum(WIDE, least)), axis=0)
+    times[:slopes] = np.where(surely, n * variance / sizes, 1.0)
     if np.all(times == 1.0):
         return None
     root, noise = np.sqrt(times), found.noise * float(np.max(times))
