@@ -55,7 +55,7 @@ FURTHER = round(2.0 * math.log2(2.0 * REACH))  # cells of a histogram beyond the
 KNEE, SHOWN = 4, 4.0  # cells that show together, by so many standard deviations, that a curve has too few rows there
 # On rows beyond the last level; standard deviations by which they are clearly more than the curve has, for intervals.
 BEYOND_SHARE, DOUBTED = 0.03, 1.5
-MOST_BEYOND = 2.0  # what they may lose on average, in lengths of the last level
+MOST_BEYOND = 2.0  # what they lose on average, in lengths of the last level: one at least, and at most this
 IMAGINED = 2**14  # rows that were drawn, to know what a curvature should be
 LEAST = 0.1  # eigenvalue of the curvature, where rows and noise allow that much
 FARTHER = 1.5  # the same of one step: farther away the curvature is another one
@@ -340,8 +340,8 @@ class Newton(Descent):
         number, noise = self.count(ask, count, self.plan.checks[1])
         if number <= tail.beyond(ask.level) + DOUBTED * noise:
             return tail, 0.0
-        feared = tail.counted(ask.level, number + noise, noise)
-        return feared, min(feared.excess(ask.level), MOST_BEYOND * (number + noise) * ask.level) / self.n
+        feared, most = tail.counted(ask.level, number + noise, noise), (number + noise) * ask.level
+        return feared, min(max(feared.excess(ask.level), most), MOST_BEYOND * most) / self.n
 
     def not_over(self, bands: Array, levels: tuple[float, ...], inverse: Array) -> tuple[Array, Array]:
         """Bands that move their own rows no farther than a curvature is good for, and the square of the rest. proof: over"""
