@@ -19,6 +19,7 @@ from ..learning import Learnt
 from ..schedule import CURVATURE_FINE, Schedule, schedule
 from ..tail import RATIO, Tail
 from ..whitening import repaired
+from .lengths import ending, knee
 from .likelihood import Classes
 
 __all__ = ["Newton", "course"]
@@ -52,10 +53,9 @@ ARRIVED = 0.1  # of the way from the start, at most, may be left for the last st
 # gradients' squares add up to without slopes, its rows are not seen.
 RARE, SPIKE = 4.0, 0.8
 FURTHER = round(2.0 * math.log2(2.0 * REACH))  # cells of a histogram beyond the longest gradient of a shortened row
-KNEE, SHOWN = 4, 4.0  # cells that show together, by so many standard deviations, that a curve has too few rows there
 # On rows beyond the last level; standard deviations by which they are clearly more than the curve has, for intervals.
 BEYOND_SHARE, DOUBTED = 0.03, 1.5
-MOST_BEYOND = 2.0  # what they lose on average, in lengths of the last level: one at least, and at most this
+BEYOND = 2.5  # what they may lose, in units of the last band, if they are
 IMAGINED = 2**14  # rows that were drawn, to know what a curvature should be
 LEAST = 0.1  # eigenvalue of the curvature, where rows and noise allow that much
 FARTHER = 1.5  # the same of one step: farther away the curvature is another one
@@ -71,26 +71,6 @@ def imagined(directions: int, free: int) -> tuple[Array, Array]:
     return rng.normal(size=(directions, IMAGINED)), rng.chisquare(max(free, 1), IMAGINED) * (free > 0)
 
 
-def knee(tail: Tail) -> Tail:
-    """With a curve fitted anew beyond the first size from which cells show clearly more rows than it has. proof: cells"""
-    more = tail.noisy - tail.counts
-    for k in range(1, len(more) - KNEE):
-        seen = float(np.sum(more[k : k + KNEE]))
-        if seen > SHOWN * tail.noise * math.sqrt(KNEE):
-            k += int(np.argmax(more[k : k + KNEE]))
-            level = float(tail.edges[k - 1])
-            found = float(np.sum(tail.noisy[k : k + KNEE]))
-            return tail.counted(level, max(found, 0.0), tail.noise * math.sqrt(KNEE))
-    return tail
-
-
-def ending(tail: Tail, level: float) -> Tail:
-    """With no rows beyond a size."""
-    told = copy(tail)
-    told.counts = np.where(tail.middle > level, 0.0, tail.counts)
-    return told
-
-
 class Newton(Descent):
     """phi holds one vector for each row of the mixture, in coordinates in which the model without slopes has curvature 1."""
 
@@ -102,6 +82,7 @@ class Newton(Descent):
     stride = blur = 0.0  # log odds of the last step, and noise of each number of the last curvature
     top = 0.0  # where the last steps are cut, if that is known
     growing = 1.0  # how much longer gradients may be in the end than where their lengths are seen
+    blind = False  # whether how far some column's values reach is not known
     least, wide = 2.0, 1.4  # steps are cut at so many lengths of a row of the rarest class
 
     def __init__(self, likelihood: Classes, *arguments: object) -> None:
@@ -278,7 +259,9 @@ class Newton(Descent):
         while least > 0 or moved > enough:
             if left < 0.99 * each:
                 # Where as many as were meant go on as the one before, the classes are apart.
-                self.touched |= (self.each(last) > near) & ((each == shares[0]) | ((self.columns > 1) & (self.each(last) >= WHOLE * FARTHER)))
+                self.touched |= (self.each(last) > near) & (
+                    (each == shares[0]) | ((self.columns > 1) & (self.each(last) >= WHOLE * FARTHER))
+                )
                 break
             phi, (after, _) = after, self.step(after, min(each, left))
             left, least = max(left - each, 0.0), least - 1
@@ -307,7 +290,7 @@ class Newton(Descent):
         inverse = np.asarray(np.linalg.inv(curvature), dtype=np.float64)
         self.touched |= self.going_on(np.sum(found, axis=0), phi, curvature, inverse, doubt + float(np.sum(noise)))
         found, over = self.not_over(found, bands.levels, inverse)
-        feared, lost = self.feared(tail, beyond, count)
+        feared, more = self.feared(tail, beyond, count)
         kept, moment = self.worth_keeping(found, noise), self.moment(feared, spread, outer, inverse)
         fading = tail if self.growing == 1.0 else ending(tail, bands.levels[-1])
         result = self.solution(fading, bands.levels, found, noise, kept, phi, inverse, moment, feared=feared)
@@ -315,7 +298,9 @@ class Newton(Descent):
         covariance = result.covariance + self.left_by(inverse, move, float(np.sum(noise[:kept]))) + over
         rest = move - self.at_most(move)
         self.touched |= (self.columns > 1) & (self.each(move) > FARTHER)
-        covariance = covariance + lost**2 * inverse @ inverse.T + np.outer(rest, rest)
+        top = np.outer(found[-1], found[-1]) + float(noise[-1]) * np.eye(self.p)
+        lost = BEYOND**2 * (more and self.blind)
+        covariance = covariance + lost * inverse @ top @ inverse.T + np.outer(rest, rest)
         return replace(result, phi=phi + self.at_most(move), covariance=covariance, noise=scale)
 
     def going_on(self, gradient: Array, phi: Array, curvature: Array, inverse: Array, noise: float) -> Array:
@@ -325,23 +310,25 @@ class Newton(Descent):
         gradient.
         """
         mix, shares = self.likelihood.mix, self.likelihood.shares
-        parts = [np.ones((1, 1))] if self.columns == 1 else [np.outer(m, m) * s for m, s in zip(mix.T, shares, strict=True)]
+        parts = (
+            [np.ones((1, 1))] if self.columns == 1 else [np.outer(m, m) * s for m, s in zip(mix.T, shares, strict=True)]
+        )
         found = []
         for part in parts:
             one = np.kron(part, np.eye(self.p // self.columns))
             root = np.linalg.cholesky(curvature).T @ one
             move, way, noisy = root @ inverse @ gradient, root @ (phi - self.start), root @ inverse
-            found.append(move @ move > max(ARRIVED**2 * (way @ way), 9.0 * noise * float(np.sum(noisy**2))))
+            most = max(ARRIVED**2 * float(way @ way), 9.0 * noise * float(np.sum(noisy**2)))
+            found.append(float(move @ move) > most)
         wide = [self.each(column) for column in math.sqrt(noise) * inverse.T]
-        return np.array(found) | ((self.columns > 1) & (np.linalg.norm(wide, axis=0) > UNSURE))
+        unsure = (self.columns > 1) & (np.linalg.norm(wide, axis=0) > UNSURE)
+        return np.asarray(np.array(found) | unsure)
 
-    def feared(self, tail: Tail, ask: Beyond, count: Array) -> tuple[Tail, float]:
-        """With more rows beyond the last level, if a count there has more than the curve; and what may be cut off. proof: beyond"""
+    def feared(self, tail: Tail, ask: Beyond, count: Array) -> tuple[Tail, bool]:
+        """With more rows beyond the last level, if a count there has more than the curve, and whether it has. proof: beyond"""
         number, noise = self.count(ask, count, self.plan.checks[1])
-        if number <= tail.beyond(ask.level) + DOUBTED * noise:
-            return tail, 0.0
-        feared, most = tail.counted(ask.level, number + noise, noise), (number + noise) * ask.level
-        return feared, min(max(feared.excess(ask.level), most), MOST_BEYOND * most) / self.n
+        more = number > tail.beyond(ask.level) + DOUBTED * noise
+        return tail.counted(ask.level, number + noise, noise) if more else tail, more
 
     def not_over(self, bands: Array, levels: tuple[float, ...], inverse: Array) -> tuple[Array, Array]:
         """Bands that move their own rows no farther than a curvature is good for, and the square of the rest. proof: over"""

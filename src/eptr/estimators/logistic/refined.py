@@ -16,8 +16,8 @@ from ...privacy.spending import Portion, Spending
 from ...rows.engine import RowFunction, Rows
 from ...rows.memory import MemoryRows
 from ...rows.namespace import doubles
-from ..columns import BEND, FEW, LEAST, NARROW, Columns, Standardised, standardise
-from ..coordinates import TRACE_SHARE, Coordinates, buy, closer, price
+from ..columns import FEW, LEAST, Columns, Standardised, standardise
+from ..coordinates import TRACE_SHARE, buy, closer, price
 from ..descent import LONG_SHARE, Solution
 from ..linear.refined import (
     COLUMNS_SHARE,
@@ -32,8 +32,8 @@ from ..quantile import RADIUS_SHARE
 from ..ranges import buy_ranges
 from ..shrinking import james_stein
 from ..strategy import NoisySums
-from ..whitening import whiten
 from .corner import Corner
+from .lengths import cut_short, lengthened
 from .likelihood import Classes, likelihood
 from .look import look
 from .newton import Newton, course
@@ -49,9 +49,6 @@ COUNT_SHARE, MOST_COUNT_SHARE = 0.02, 0.4  # on the number of rows of every clas
 ROUGHLY = 0.05  # ... or what makes the noise of a share so large
 HOPELESS = 2.0  # share of the budget from which a Gram matrix is not worth trying
 ROUGH_COLUMNS = 0.06, 0.5  # share and least scale of columns where noise rules
-# Times its squares in the matrix that a column has, by so many standard deviations: one whose variance is clear, and any.
-SHORTENED, CLEARLY = (2.0, 5.0), 3.0
-WIDE = 0.03  # variance of a column that uses its range, in squared half ranges
 GROWING = 2.0  # how much longer gradients of such a column may become than they are without slopes
 HOPE = 6.0  # over mu, times the root of the number of coefficients: rows of a class from which slopes are sought
 
@@ -167,25 +164,6 @@ def without_slopes(shares: Array, noise: float, public: LogisticProblem, outside
     return Found(solution, phi.ravel(), np.eye(p), against_first(model), unknown, shares, outside)
 
 
-def lengthened(found: Coordinates, columns: Columns, n: int) -> Coordinates | None:
-    """Coordinates for rows as long as columns vary, if the rows shortened for the matrix had most of it. proof: longer"""
-    slopes, half = len(columns.scale), (columns.high - columns.low) / 2.0
-    times, sizes = np.ones(len(found.gram)), np.maximum(np.diag(found.gram)[:slopes], found.noise)
-    variance = np.nan_to_num(columns.variance)
-    # What was seen in cells alone may be a tail that is not there: of a column that uses little of its range.
-    noise, away = columns.unsure / half, (columns.centre - columns.low - half) / half
-    blur = noise * np.sqrt(BEND**-2.0 + 4.0 * away**2)
-    spread, least = variance * (columns.scale / half) ** 2, NARROW * blur * np.array([[2.0], [1.0]])
-    long = n * variance > np.array(SHORTENED)[:, None] * (sizes + CLEARLY * found.noise)
-    surely = np.any(long & (spread > np.maximum(WIDE, least)), axis=0)
-    times[:slopes] = np.where(surely, n * variance / sizes, 1.0)
-    if np.all(times == 1.0):
-        return None
-    root, noise = np.sqrt(times), found.noise * float(np.max(times))
-    gram = found.gram * np.outer(root, root)
-    return Coordinates(whiten(gram, noise, n), gram, noise)
-
-
 def against_first(model: Classes) -> Array:
     """From what is mixed to log odds against the first class."""
     mix, classes = model.mix, len(model.shares)
@@ -221,7 +199,8 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
         shares, few = np.maximum(sizes, min(hope, n / (2.0 * classes))), noisy < FEW / mu
         shares = shares / np.sum(shares)
 
-    longer = lengthened(found, columns, n) if paid.matrix and columns is not None and public.fit_intercept else None
+    bought, raw = found, paid.matrix and columns is not None and public.fit_intercept
+    longer = lengthened(found, columns, n) if raw and columns is not None else None
     found = longer or found
     more, before = 0.0, found
     if plan.banded and columns is not None:
@@ -233,10 +212,11 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
     newton: Newton = way(model, rows, public.x_bound, public.constant, whitening, spending, plan, largest)
     if isinstance(newton, Rough) and columns is not None and public.fit_intercept:
         newton.corner = Corner.of(columns).if_cheap()
-    start = newton.start
+    start, newton.blind = newton.start, columns is not None and bool(np.any(np.isnan(columns.variance)))
     if longer is not None:  # proof: longer
         newton.growing = GROWING
-        newton.touched |= not plan.banded
+    if not plan.banded and paid.matrix and columns is not None:  # proof: longer
+        newton.touched |= bool(np.any(cut_short(bought, columns, n)))
     if found.weak is not None:
         newton.reach(start, found.weak)
     if plan.banded and not few.any() and longer is None:
