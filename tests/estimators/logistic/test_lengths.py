@@ -8,10 +8,12 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 import eptr
+from eptr.estimators import base
 from eptr.estimators.logistic.lengths import ending, knee
 from eptr.estimators.logistic.likelihood import likelihood
 from eptr.estimators.logistic.newton import Newton
 from eptr.estimators.tail import RATIO, Tail
+from eptr.privacy import spending
 
 
 def found(X, y, ranges, epsilon, seed, classes=2):
@@ -63,6 +65,22 @@ def test_where_noise_rules_no_slope_of_a_column_with_a_code_is_told(code, share,
         q = model.predict_proba(X)[np.arange(len(y)), y]
         losses.append(-np.mean(np.log(np.maximum(q, 1e-300))) / np.log(2.0))
     assert np.median(losses) < 1.06  # of a constant's: 1.6 for the second
+
+
+def test_a_fit_that_begins_without_sums_spends_all_of_its_budget(monkeypatch):
+    opened = []
+
+    class Recorded(spending.Spending):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            opened.append(self)
+
+    monkeypatch.setattr(base, "Spending", Recorded)
+    found(*coded(30_000, -99, 0.03, 0), [(-99, 110)], 1.0, 0)
+    (whole,) = opened
+    kinds = [type(part.contribution).__name__ for part in whole.parts]
+    assert kinds[3:6] == ["Cell", "Ball", "WeightedOuter"]  # shares, and at once a step
+    assert sum(part.mu**2 for part in whole.parts) == pytest.approx(whole.cost.mu**2, rel=1e-12)
 
 
 def apart(seed):

@@ -222,6 +222,8 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
     if plan.banded and not few.any() and longer is None:
         ball, share = Ball(public.radius), plan.passes[0]
         start = newton.begun(spending.noisy(seen.sums, ball, share), spending.scale(ball, share))  # proof: sums
+    elif plan.banded:  # the last pass has what sums do not cost
+        newton.plan = replace(newton.plan, passes=(0.0, math.fsum(plan.passes)))
     solution = newton.solve(start)
     solution = replace(solution, phi=newton.inside(solution.phi))
     found = before if newton.out_of_reach else found
