@@ -228,6 +228,9 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
     solution = replace(solution, phi=newton.inside(solution.phi))
     found = before if newton.out_of_reach else found
     hidden = found.undetermined(None if columns is None else columns.variance, plan.moves, n)
+    if not plan.banded and paid.matrix and columns is not None:  # rows far out may be a code. proof: longer
+        may_be = replace(columns, variance=np.where(np.isnan(columns.variance), 1.0, columns.variance))
+        hidden[: len(columns.variance)] |= cut_short(bought, may_be, n)
     far = np.broadcast_to(newton.touched, classes)
     unknown = hidden[None, :] | (few[1:] | few[0] | far[1:] | far[0])[:, None]
     return Found(solution, newton.start, whitening.matrix, against_first(model), unknown, shares, outside)
