@@ -120,7 +120,7 @@ def test_decay_is_exp():
 @pytest.mark.parametrize("p", [1, 4, 40])
 def test_shares_add_up_to_what_is_left(n, p, mu):
     plan = course(n, p, mu, 0.83)
-    parts = [*plan.steps, *plan.passes, plan.norms, plan.spread, plan.curvature]
+    parts = [*plan.steps, *plan.passes, *plan.checks, plan.norms, plan.spread, plan.curvature]
     assert all(part >= 0.0 for part in parts)
     assert sum(parts) == pytest.approx(0.83, rel=1e-12)
 

@@ -37,9 +37,9 @@ def rival(entrant, **more):
 # number of rows beyond, and of rows that only y'y tells of), their spread, and the number of rows beyond if it can tell.
 # Of smooth functions: the mean and the size of y, where noise rules that of what is left, too, and the means of the curves.
 # Of log odds: shares of the classes; steps, and two of Newton's along what they found; or sums of each class, Newton's steps and
-# sizes of gradients, the last of them in bands.
+# sizes of gradients, the last of them in bands with the number of rows beyond.
 FEW, BANDED, ONCE = "(IB){8}I", "C?B{4,7}CB{2,}II?B{2,}IO", "BCB{2,}WIO"
-ALONG, NEWTON = "B{3,}(BW){2}WO", "B?BWC(BW)*B{2,}WO"
+ALONG, NEWTON = "B{3,}(BW){2}WO", "B?BWC(BW)*B{2,}W?IO"
 REFINED = {
     "linear": (eptr.LinearRegression(1.0, 1e-3, **LINEAR), f"OIIC{FEW}OB"),
     "linear, banded": (eptr.LinearRegression(200.0, 1e-3, **LINEAR | {"y_bound": 99.0}), f"OIIC{BANDED}"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -13,11 +14,12 @@ from numpy.typing import NDArray
 from ...privacy.contribution import Ball
 from ..descent import CURVATURE_DOUBT, Descent, Solution
 from ..ends import levels
-from ..gradient import Bands, Curvature
+from ..gradient import REACH, Bands, Beyond, Curvature, Norms
 from ..learning import Learnt
 from ..schedule import CURVATURE_FINE, Schedule, schedule
-from ..tail import Tail
+from ..tail import RATIO, Tail
 from ..whitening import repaired
+from .lengths import ending, knee
 from .likelihood import Classes
 
 __all__ = ["Newton", "course"]
@@ -50,9 +52,15 @@ ARRIVED = 0.1  # of the way from the start, at most, may be left for the last st
 # If the rarest class has less than so many times the rows that may lie beyond bands, and less than this is seen of what
 # gradients' squares add up to without slopes, its rows are not seen.
 RARE, SPIKE = 4.0, 0.8
+FURTHER = round(2.0 * math.log2(2.0 * REACH))  # cells of a histogram beyond the longest gradient of a shortened row
+# On rows beyond the last level; standard deviations by which they are clearly more than the curve has, for intervals.
+BEYOND_SHARE, DOUBTED = 0.03, 1.5
+BEYOND = 2.5  # what they may lose, in units of the last band, if they are
 IMAGINED = 2**14  # rows that were drawn, to know what a curvature should be
 LEAST = 0.1  # eigenvalue of the curvature, where rows and noise allow that much
 FARTHER = 1.5  # the same of one step: farther away the curvature is another one
+WHOLE = 1.0 - 1e-9
+UNSURE = 0.75  # noise of the log odds of a class from which a last move says nothing of whether steps have arrived
 FARTHEST = 8.0  # standard deviation of log odds over the rows: beyond it, classes are told apart without error
 
 
@@ -73,6 +81,8 @@ class Newton(Descent):
     before: tuple[Array, Array, float, float] | None = None
     stride = blur = 0.0  # log odds of the last step, and noise of each number of the last curvature
     top = 0.0  # where the last steps are cut, if that is known
+    growing = 1.0  # how much longer gradients may be in the end than where their lengths are seen
+    blind = False  # whether how far some column's values reach is not known
     least, wide = 2.0, 1.4  # steps are cut at so many lengths of a row of the rarest class
 
     def __init__(self, likelihood: Classes, *arguments: object) -> None:
@@ -82,7 +92,7 @@ class Newton(Descent):
         self.learnt = Learnt(self.p, known=self.known)
         self.steepest = float(np.linalg.norm(likelihood.mix, 2)) ** 2 / (4.0 if self.columns == 1 else 2.0)
         self.start = self.null()
-        self.touched = False
+        self.touched = np.zeros(likelihood.mix.shape[1], dtype=bool)  # classes whose log odds have not arrived
 
     def null(self) -> Array:
         """The model without slopes."""
@@ -102,10 +112,21 @@ class Newton(Descent):
         return phi.reshape(self.columns, -1)
 
     def inside(self, phi: Array) -> Array:
-        """No further from the start than where log odds differ by FARTHEST from row to row."""
-        factor = min(1.0, FARTHEST / max(self.odds(phi - self.start), 1e-300))
-        self.touched |= factor < 1.0
-        return self.start + factor * (phi - self.start)
+        """No further from the start than where log odds of a class differ by FARTHEST from row to row."""
+        self.touched |= self.each(phi - self.start) > FARTHEST
+        return self.start + self.cut(phi - self.start, FARTHEST)
+
+    def each(self, phi: Array) -> Array:
+        """Standard deviation over rows of the log odds of each class against all of them; of two, of their log odds."""
+        return np.asarray(np.linalg.norm(self.matrix(phi).T @ self.likelihood.mix, axis=0))
+
+    def cut(self, phi: Array, most: float) -> Array:
+        """With log odds of each class that differ by so much from row to row, at most. proof: each"""
+        factor = np.minimum(1.0, most / np.maximum(self.each(phi), 1e-300))
+        if np.all(factor == factor[0]):
+            return np.asarray(factor[0] * phi)
+        mix = self.likelihood.mix
+        return np.asarray(((mix * self.likelihood.shares * factor) @ (self.matrix(phi).T @ mix).T).ravel())
 
     def begun(self, sums: Array, noise: float) -> Array:
         """From the released sums of each class: discriminant analysis, made steeper by how well it does. proof: passes
@@ -132,6 +153,22 @@ class Newton(Descent):
         """So long that hardly a gradient is cut, be its class rare."""
         usual = max(self.least, self.wide * self.likelihood.rarest) * math.sqrt(self.p)
         return max(usual, self.longest * self.seen_to, self.top)  # proof: long, tails
+
+    def norms(self) -> Norms:
+        """Cells up to the longest gradient of a row that is not shortened: those are for the Gram matrix alone. proof: cells"""
+        if self.growing == 1.0:
+            return super().norms()
+        edges, reach = super().norms().edges, math.sqrt(len(self.whitening.matrix)) * self.rows.largest  # type: ignore[attr-defined]
+        longest = float(np.linalg.norm(self.whitening.matrix, 2)) * math.hypot(reach, self.constant or 0.0)
+        longest *= math.sqrt(2.0) * float(np.linalg.norm(self.likelihood.mix, 2))
+        further = min(max(math.ceil(math.log(longest / edges[-1], RATIO)), 0), FURTHER)
+        return Norms((*edges, *(edges[-1] * RATIO**k for k in range(1, 1 + further))))
+
+    def longer(self, tail: Tail) -> Tail:
+        """As long as its cells show, and as gradients may become. proof: cells"""
+        told = copy(knee(tail))
+        told.edges, told.middle = self.growing * told.edges, self.growing * told.middle
+        return told
 
     @property
     def seen_to(self) -> float:
@@ -164,7 +201,7 @@ class Newton(Descent):
 
     def at_most(self, move: Array) -> Array:
         """No farther than the curvature here says anything about: beyond, steps would go to and fro. proof: far"""
-        return move * min(1.0, FARTHER / max(self.odds(move), 1e-300))
+        return self.cut(move, FARTHER)
 
     def moved(self, phi: Array, curvature: Array, gradient: Array, noise: float) -> Array:
         """Newton's step by what is more than noise, as James and Stein have it. ``noise``: variance of the gradient."""
@@ -211,8 +248,9 @@ class Newton(Descent):
         each = min(max(shares[0], NOISE * loud), left / least)
         near = max(CLOSE * self.n**-0.125, 3.0 * loud / math.sqrt(each))
         after, (counts,) = self.step(phi, each, norms)
-        tail, left, least = self.read(norms, counts, self.plan.norms), left - each, least - 1
-        moved, top = self.odds(after - phi), tail.level(self.plan.outside)
+        tail, left, least = self.longer(self.read(norms, counts, self.plan.norms)), left - each, least - 1
+        last = after - phi
+        moved, top = self.odds(last), tail.level(self.plan.outside)
         if top > self.clip and loud * top < CHEAP * self.clip * math.sqrt(each):  # proof: tails
             self.top, loud, least = top, loud * top / self.clip, max(least, 1)
         enough = min(
@@ -221,12 +259,15 @@ class Newton(Descent):
         while least > 0 or moved > enough:
             if left < 0.99 * each:
                 # Where as many as were meant go on as the one before, the classes are apart.
-                self.touched |= each == shares[0] and moved > near
+                self.touched |= (self.each(last) > near) & (
+                    (each == shares[0]) | ((self.columns > 1) & (self.each(last) >= WHOLE * FARTHER))
+                )
                 break
             phi, (after, _) = after, self.step(after, min(each, left))
             left, least = max(left - each, 0.0), least - 1
             enough = min(near, max(CONTRACTING * moved**2, 3.0 * loud / math.sqrt(each)))  # proof: contracting
-            moved = self.odds(after - phi)
+            last = after - phi
+            moved = self.odds(last)
         self.stride = max(moved, loud / math.sqrt(each))
         if not clear or moved > SAME * self.n ** (-1.0 / 6.0):
             self.ahead = None
@@ -237,31 +278,63 @@ class Newton(Descent):
         plan, (phi, tail, doubt, left) = self.plan, self.arrive(phi)
         tail = self.reaching(tail)
         bands, share = Bands(levels(tail, plan.outside, self.n)), plan.passes[1] + left
-        spread, bends = self.spread(tail, bands.levels), [Curvature(plan.leverage)]
+        spread, bends, beyond = self.spread(tail, bands.levels), [Curvature(plan.leverage)], Beyond(bands.levels[-1])
         if self.ahead is not None:  # the step before was short: its curvature is still the one here. proof: passes
             bends, share = [], share + plan.curvature
-        (found, noise), outer, *totals = self.parts(phi, bands, spread, share, *bends)
+        (found, noise), outer, count, *totals = self.parts(phi, bands, spread, share, beyond, *bends)
         curvature = self.ahead
         if curvature is None:
             curvature = self.curvature(bends[0], totals[0], plan.curvature, phi)
         curvature = self.halfway(curvature, np.sum(found, axis=0))
         curvature = self.stiffer(curvature, phi, np.sum(found, axis=0))
         inverse = np.asarray(np.linalg.inv(curvature), dtype=np.float64)
-        # Where classes are apart every step of Newton's goes on by about as much as the one before.
-        move, way = np.sum(found, axis=0), phi - self.start
-        chance = 9.0 * (doubt + float(np.sum(noise))) * float(np.trace(inverse))
-        self.touched |= bool(move @ inverse @ move > max(ARRIVED**2 * (way @ curvature @ way), chance))
+        self.touched |= self.going_on(np.sum(found, axis=0), phi, curvature, inverse, doubt + float(np.sum(noise)))
         found, over = self.not_over(found, bands.levels, inverse)
-        kept, moment = self.worth_keeping(found, noise), self.moment(tail, spread, outer, inverse)
-        result = self.solution(tail, bands.levels, found, noise, kept, phi, inverse, moment)
+        feared, more = self.feared(tail, beyond, count)
+        kept, moment = self.worth_keeping(found, noise), self.moment(feared, spread, outer, inverse)
+        fading = tail if self.growing == 1.0 else ending(tail, bands.levels[-1])
+        result = self.solution(fading, bands.levels, found, noise, kept, phi, inverse, moment, feared=feared)
         move, scale = result.phi - phi, result.noise * float(np.linalg.norm(inverse)) / math.sqrt(self.p)
         covariance = result.covariance + self.left_by(inverse, move, float(np.sum(noise[:kept]))) + over
+        rest = move - self.at_most(move)
+        self.touched |= (self.columns > 1) & (self.each(move) > FARTHER)
+        top = np.outer(found[-1], found[-1]) + float(noise[-1]) * np.eye(self.p)
+        lost = BEYOND**2 * (more and self.blind)
+        covariance = covariance + lost * inverse @ top @ inverse.T + np.outer(rest, rest)
         return replace(result, phi=phi + self.at_most(move), covariance=covariance, noise=scale)
+
+    def going_on(self, gradient: Array, phi: Array, curvature: Array, inverse: Array, noise: float) -> Array:
+        """Which classes' log odds go on by more than a part of their way and than noise does. proof: each
+
+        Where classes are apart every step of Newton's goes on by about as much as the one before. ``noise``: variance of the
+        gradient.
+        """
+        mix, shares = self.likelihood.mix, self.likelihood.shares
+        parts = (
+            [np.ones((1, 1))] if self.columns == 1 else [np.outer(m, m) * s for m, s in zip(mix.T, shares, strict=True)]
+        )
+        found = []
+        for part in parts:
+            one = np.kron(part, np.eye(self.p // self.columns))
+            root = np.linalg.cholesky(curvature).T @ one
+            move, way, noisy = root @ inverse @ gradient, root @ (phi - self.start), root @ inverse
+            most = max(ARRIVED**2 * float(way @ way), 9.0 * noise * float(np.sum(noisy**2)))
+            found.append(float(move @ move) > most)
+        wide = [self.each(column) for column in math.sqrt(noise) * inverse.T]
+        unsure = (self.columns > 1) & (np.linalg.norm(wide, axis=0) > UNSURE)
+        return np.asarray(np.array(found) | unsure)
+
+    def feared(self, tail: Tail, ask: Beyond, count: Array) -> tuple[Tail, bool]:
+        """With more rows beyond the last level, if a count there has more than the curve, and whether it has. proof: beyond"""
+        number, noise = self.count(ask, count, self.plan.checks[1])
+        more = number > tail.beyond(ask.level) + DOUBTED * noise
+        return tail.counted(ask.level, number + noise, noise) if more else tail, more
 
     def not_over(self, bands: Array, levels: tuple[float, ...], inverse: Array) -> tuple[Array, Array]:
         """Bands that move their own rows no farther than a curvature is good for, and the square of the rest. proof: over"""
         most = OVER * self.likelihood.rarest / float(np.linalg.norm(self.likelihood.mix, 2))
         moves = np.linalg.norm(bands @ inverse, axis=1)
+        moves = np.minimum(moves, float(np.linalg.norm(np.sum(bands, axis=0) @ inverse)))  # some undo others
         kept = np.minimum(1.0, most / np.maximum(moves * np.append(0.0, levels[:-1]), 1e-300))
         rest = inverse @ np.sum((1.0 - kept)[:, None] * bands, axis=0)
         return kept[:, None] * bands, np.outer(rest, rest)
@@ -338,9 +411,10 @@ def course(n: int, p: int, mu: float, share: float) -> Schedule:
     plan = schedule(n, p, mu, share)
     plan = replace(plan, banded=plan.outside < ROOM * n)
     clear = mu * math.sqrt(CURVATURE_SHARE) * n / math.sqrt(2.0 * p)
+    plan = replace(plan, checks=(0.0, BEYOND_SHARE * plan.banded))
     plan = replace(plan, curvature=CURVATURE_SHARE, track=0.0, leverage=max(LEVERAGE * p, CURVATURE_FINE * clear))
     if plan.banded:
-        final = share - SUMS_SHARE - math.fsum(STEPS) - plan.norms - plan.spread - CURVATURE_SHARE
+        final = share - SUMS_SHARE - math.fsum(STEPS) - plan.norms - plan.spread - CURVATURE_SHARE - BEYOND_SHARE
         return replace(plan, steps=STEPS, passes=(SUMS_SHARE, final))
     rest = share - plan.spread - CURVATURE_SHARE
     weights = GROWTH ** np.arange(LATER)

@@ -33,6 +33,7 @@ from ..ranges import buy_ranges
 from ..shrinking import james_stein
 from ..strategy import NoisySums
 from .corner import Corner
+from .lengths import cut_short, lengthened
 from .likelihood import Classes, likelihood
 from .look import look
 from .newton import Newton, course
@@ -48,6 +49,7 @@ COUNT_SHARE, MOST_COUNT_SHARE = 0.02, 0.4  # on the number of rows of every clas
 ROUGHLY = 0.05  # ... or what makes the noise of a share so large
 HOPELESS = 2.0  # share of the budget from which a Gram matrix is not worth trying
 ROUGH_COLUMNS = 0.06, 0.5  # share and least scale of columns where noise rules
+GROWING = 2.0  # how much longer gradients of such a column may become than they are without slopes
 HOPE = 6.0  # over mu, times the root of the number of coefficients: rows of a class from which slopes are sought
 
 
@@ -197,6 +199,9 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
         shares, few = np.maximum(sizes, min(hope, n / (2.0 * classes))), noisy < FEW / mu
         shares = shares / np.sum(shares)
 
+    bought, raw = found, paid.matrix and columns is not None and public.fit_intercept
+    longer = lengthened(found, columns, n) if raw and columns is not None else None
+    found = longer or found
     more, before = 0.0, found
     if plan.banded and columns is not None:
         found, more = closer(rows, found, public, spending, paid, columns.variance)
@@ -207,17 +212,27 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
     newton: Newton = way(model, rows, public.x_bound, public.constant, whitening, spending, plan, largest)
     if isinstance(newton, Rough) and columns is not None and public.fit_intercept:
         newton.corner = Corner.of(columns).if_cheap()
-    start = newton.start
+    start, newton.blind = newton.start, columns is not None and bool(np.any(np.isnan(columns.variance)))
+    if longer is not None:  # proof: longer
+        newton.growing = GROWING
+    if not plan.banded and paid.matrix and columns is not None:  # proof: longer
+        newton.touched |= bool(np.any(cut_short(bought, columns, n)))
     if found.weak is not None:
         newton.reach(start, found.weak)
-    if plan.banded and not few.any():
+    if plan.banded and not few.any() and longer is None:
         ball, share = Ball(public.radius), plan.passes[0]
         start = newton.begun(spending.noisy(seen.sums, ball, share), spending.scale(ball, share))  # proof: sums
+    elif plan.banded:  # the last pass has what sums do not cost
+        newton.plan = replace(newton.plan, passes=(0.0, math.fsum(plan.passes)))
     solution = newton.solve(start)
     solution = replace(solution, phi=newton.inside(solution.phi))
     found = before if newton.out_of_reach else found
     hidden = found.undetermined(None if columns is None else columns.variance, plan.moves, n)
-    unknown = hidden[None, :] | (few[1:] | few[0])[:, None] | newton.touched
+    if not plan.banded and paid.matrix and columns is not None:  # rows far out may be a code. proof: longer
+        may_be = replace(columns, variance=np.where(np.isnan(columns.variance), 1.0, columns.variance))
+        hidden[: len(columns.variance)] |= cut_short(bought, may_be, n)
+    far = np.broadcast_to(newton.touched, classes)
+    unknown = hidden[None, :] | (few[1:] | few[0] | far[1:] | far[0])[:, None]
     return Found(solution, newton.start, whitening.matrix, against_first(model), unknown, shares, outside)
 
 
