@@ -269,3 +269,9 @@ def test_odd_label_columns():
         eptr.BayesClassifier(x_bound=3.0).fit(pa.table({"x": pa.array([], "float64"), "t": pa.array([], "int64")}), "t")
     numbers = with_column(table(), "b", pa.array([1.0, 2.0] * (N // 2)).dictionary_encode())
     assert model().fit(numbers, "t").released_
+
+
+def test_the_sign_of_a_zero_in_text_does_not_depend_on_its_neighbours():
+    for other in ("3", "True", "none"):
+        batch = pa.record_batch({"x": pa.array([other, "-0", "-0.0"])})
+        assert not np.signbit(number_column(batch, "x")[1:]).any()

@@ -477,3 +477,10 @@ def test_scores_quote_nothing():
     with pytest.raises(ValueError, match="NaN") as caught:
         model.score(X, ["private name", *T[1:]])
     assert "private" not in str(caught.value) + str(caught.value.__context__)
+
+
+def test_zero_has_one_sign_whatever_is_read():
+    assert not np.signbit(number("-0.0"))
+    assert not np.signbit(number(-0.0))
+    for column in ([-0.0, 1.0], ["-0.0", "x"], ["-0", "1"]):
+        assert not np.signbit(numbers(column)[0])

@@ -112,3 +112,18 @@ def test_counts_by_key_add_up_key_by_key():
     one, two = np.array([(2, 1), (5, 3)], dtype=kind), np.array([(1, 1), (5, 4)], dtype=kind)
     (total,), n, _, _ = merge(((one,), 4, 0.0, ""), ((two,), 5, 0.0, ""))
     assert (total.tolist(), n) == ([(1, 1), (2, 1), (5, 7)], 9)
+
+
+@pytest.mark.parametrize(("low", "high", "step"), RANGES)
+def test_a_value_beside_an_end_of_its_gap_stays_in_the_gap(low, high, step):
+    """The nearest multiple may be the end itself, or lie beyond it."""
+    grid = ValueGrid(low, high, step)
+    fine = FineCells(grid)
+    left, right = grid.points[:-1][::97], grid.points[1:][::97]
+    values = np.concatenate([np.nextafter(left, right), np.nextafter(right, left)])
+    names = fine.names(values, np.ones(len(fine.lengths), dtype=bool))
+    at = 2 * np.tile(np.arange(len(grid.points) - 1)[::97], 2) + 1
+    np.testing.assert_array_equal(names >> 44, at)
+    found = fine.occupied(names, np.ones(len(names), dtype=np.int64))
+    begins = np.cumsum(fine.lengths) - fine.lengths
+    assert np.all((found.starts >= begins[at]) & (found.starts + found.lengths <= begins[at] + fine.lengths[at]))

@@ -363,3 +363,11 @@ def test_no_interval_of_the_least_value_begins_above_the_bound():
     x = np.random.default_rng(0).normal(size=2000)
     found = stats.quantiles(x, [0.0, 1.0], (-9, 9), epsilon=1.0, random_state=0)
     assert (found.low[0], found.high[1]) == (-9.0, 9.0)
+
+
+def test_dropped_rows_are_in_no_fine_cell():
+    x = np.random.default_rng(0).normal(0.0, 1e-4, 3000)
+    x[::3], x[1::9] = np.nan, 0.0  # what a dropped row becomes is a value of others
+    with pytest.warns(SettingsWarning):
+        found = stats.median(x, (-10.0, 10.0), epsilon=4.0, invalid="drop", random_state=0)
+    assert abs(found.value) < 1e-4
