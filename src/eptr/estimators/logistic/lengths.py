@@ -16,7 +16,7 @@ from ..coordinates import Coordinates
 from ..tail import Tail
 from ..whitening import whiten
 
-__all__ = ["cut_short", "ending", "knee", "lengthened"]
+__all__ = ["cut_short", "ending", "farthest", "knee", "lengthened"]
 
 # By trial on simulated data alone.
 # Times its squares in the matrix that a column has, by so many standard deviations: one whose variance is clear, and any.
@@ -50,6 +50,13 @@ def lengthened(found: Coordinates, columns: Columns, n: int) -> Coordinates | No
     root, most = np.sqrt(ratios), found.noise * float(np.max(ratios))
     gram = found.gram * np.outer(root, root)
     return Coordinates(whiten(gram, most, n), gram, most)
+
+
+def farthest(columns: Columns) -> float:
+    """What no number of a row exceeds, by public ranges and released centres. proof: longer"""
+    return float(np.max(np.maximum(columns.high - columns.centre, columns.centre - columns.low) / columns.scale)) * (
+        1.0 + 1e-9
+    )
 
 
 def knee(tail: Tail) -> Tail:

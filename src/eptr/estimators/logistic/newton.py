@@ -82,6 +82,7 @@ class Newton(Descent):
     stride = blur = 0.0  # log odds of the last step, and noise of each number of the last curvature
     top = 0.0  # where the last steps are cut, if that is known
     growing = 1.0  # how much longer gradients may be in the end than where their lengths are seen
+    farthest = 0.0  # what no number of a row exceeds then, by public ranges and released columns
     blind = False  # whether how far some column's values reach is not known
     least, wide = 2.0, 1.4  # steps are cut at so many lengths of a row of the rarest class
 
@@ -158,7 +159,7 @@ class Newton(Descent):
         """Cells up to the longest gradient of a row that is not shortened: those are for the Gram matrix alone. proof: cells"""
         if self.growing == 1.0:
             return super().norms()
-        edges, reach = super().norms().edges, math.sqrt(len(self.whitening.matrix)) * self.rows.largest  # type: ignore[attr-defined]
+        edges, reach = super().norms().edges, math.sqrt(len(self.whitening.matrix)) * self.farthest
         longest = float(np.linalg.norm(self.whitening.matrix, 2)) * math.hypot(reach, self.constant or 0.0)
         longest *= math.sqrt(2.0) * float(np.linalg.norm(self.likelihood.mix, 2))
         further = min(max(math.ceil(math.log(longest / edges[-1], RATIO)), 0), FURTHER)

@@ -33,7 +33,7 @@ from ..ranges import buy_ranges
 from ..shrinking import james_stein
 from ..strategy import NoisySums
 from .corner import Corner
-from .lengths import cut_short, lengthened
+from .lengths import cut_short, farthest, lengthened
 from .likelihood import Classes, likelihood
 from .look import look
 from .newton import Newton, course
@@ -213,8 +213,8 @@ def climb(rows: Rows, public: LogisticProblem, spending: Portion, columns: Colum
     if isinstance(newton, Rough) and columns is not None and public.fit_intercept:
         newton.corner = Corner.of(columns).if_cheap()
     start, newton.blind = newton.start, columns is not None and bool(np.any(np.isnan(columns.variance)))
-    if longer is not None:  # proof: longer
-        newton.growing = GROWING
+    if longer is not None and columns is not None:  # proof: longer
+        newton.growing, newton.farthest = GROWING, farthest(columns)
     if not plan.banded and paid.matrix and columns is not None:  # proof: longer
         newton.touched |= bool(np.any(cut_short(bought, columns, n)))
     if found.weak is not None:
